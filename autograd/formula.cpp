@@ -1,0 +1,167 @@
+// autograd/formula.cpp — runs a formula op: promotion, broadcasting, contiguous calls where possible, blocks where not.
+#include <algorithm>
+
+#include "autograd/ops/pointwise.h"
+#include "autograd/sum_to.h"
+#include "kernels/pool.h"
+#include "tensor/launch.h"
+
+namespace rote {
+
+namespace {
+
+// PyTorch's promotion: tensors with axes count first, then tensors without, and the latter only by category.
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  const int ca = info(a).category, cb = info(b).category;
+  if (ca != cb) return ca > cb ? a : b;
+  if (ca == 2) {
+    if (size_of(a) == 2 && size_of(b) == 2) return DType::f32;
+    return size_of(a) > size_of(b) ? a : b;
+  }
+  const bool unsigned_a = a == DType::u8, unsigned_b = b == DType::u8;
+  if (unsigned_a != unsigned_b && size_of(a) == size_of(b)) return DType::i16;
+  return size_of(a) > size_of(b) ? a : b;
+}
+
+DType result_type(const std::vector<Tensor>& inputs) {
+  bool any[2] = {};
+  DType type[2] = {};
+  for (const Tensor& x : inputs) {
+    const int scalar = x.axes() == 0 ? 1 : 0;
+    type[scalar] = any[scalar] ? promoted(type[scalar], x.dtype()) : x.dtype();
+    any[scalar] = true;
+  }
+  if (!any[0]) return type[1];
+  if (!any[1] || info(type[0]).category >= info(type[1]).category) return type[0];
+  return promoted(type[0], type[1]);
+}
+
+template <class Real>
+bool is_plain(const Tensor& x, const Shape& shape) {
+  return x.dtype() == DTypeOf<Real>::value && x.shape() == shape && x.is_contiguous();
+}
+
+constexpr int kMaxOperands = 4;
+
+template <class Real>
+void forward_as(Call& call) {
+  const FormulaKernel<Real>& kernel = formula_kernel<Real>(call.op->formula);
+  Tensor& y = call.out[0];
+  Real params[kMaxOperands] = {};
+  for (size_t i = 0; i < call.attrs.size(); ++i) params[i] = static_cast<Real>(call.number(static_cast<int>(i)));
+  const bool plain = y.dtype() == DTypeOf<Real>::value &&
+                     std::all_of(call.in.begin(), call.in.end(), [&](const Tensor& x) { return is_plain<Real>(x, y.shape()); });
+  const int inputs = static_cast<int>(call.in.size());
+  if (plain) {
+    const Real* in[kMaxOperands];
+    for (int i = 0; i < inputs; ++i) in[i] = call.in[static_cast<size_t>(i)].data<Real>();
+    call.saw(kernel.forward(y.numel(), in, params, y.data<Real>()));
+    return;
+  }
+  std::vector<BlockSource> from;
+  for (const Tensor& x : call.in) from.emplace_back(x, y.shape());
+  const BlockSource to(y, y.shape());
+  const int64_t n = y.numel();
+  call.saw(parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
+    alignas(64) Real buffers[kMaxOperands][kBlock];
+    const Real* in[kMaxOperands];
+    const int64_t first = block * kBlock, count = std::min(kBlock, n - first);
+    for (int i = 0; i < inputs; ++i) {
+      gather(from[static_cast<size_t>(i)], first, count, buffers[i]);
+      in[i] = buffers[i];
+    }
+    const uint32_t word = kernel.forward(count, in, params, buffers[0]);
+    scatter(to, first, count, buffers[0]);
+    return word;
+  }));
+}
+
+template <class Real>
+void backward_as(Call& call) {
+  const FormulaKernel<Real>& kernel = formula_kernel<Real>(call.op->formula);
+  const Tensor& dy = call.dout[0];
+  const Shape& shape = dy.shape();
+  const std::vector<int>& saves = call.op->saves;
+  const int saved_count = static_cast<int>(saves.size()), inputs = static_cast<int>(call.in_shapes.size());
+  Real params[kMaxOperands] = {};
+  for (size_t i = 0; i < call.attrs.size(); ++i) params[i] = static_cast<Real>(call.number(static_cast<int>(i)));
+  const auto saved_at = [&](int i) -> const Tensor& {
+    const int s = saves[static_cast<size_t>(i)];
+    return s >= 0 ? call.in[static_cast<size_t>(s)] : call.out[static_cast<size_t>(~s)];
+  };
+  std::vector<Tensor> full(static_cast<size_t>(inputs));
+  Real* din[kMaxOperands] = {};
+  for (int i = 0; i < inputs; ++i) {
+    if (!call.wants(i)) continue;
+    full[static_cast<size_t>(i)] = empty(shape, {.dtype = DTypeOf<Real>::value});
+    din[i] = full[static_cast<size_t>(i)].data<Real>();
+  }
+  bool plain = is_plain<Real>(dy, shape);
+  for (int i = 0; i < saved_count; ++i) plain = plain && is_plain<Real>(saved_at(i), shape);
+  const int64_t n = dy.numel();
+  if (plain) {
+    const Real* saved[kMaxOperands] = {};
+    for (int i = 0; i < saved_count; ++i) saved[i] = saved_at(i).template data<Real>();
+    call.saw(kernel.backward(n, saved, dy.data<Real>(), params, din));
+  } else {
+    std::vector<BlockSource> from;
+    for (int i = 0; i < saved_count; ++i) from.emplace_back(saved_at(i), shape);
+    from.emplace_back(dy, shape);
+    call.saw(parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
+      alignas(64) Real buffers[kMaxOperands][kBlock];
+      const Real* saved[kMaxOperands] = {};
+      Real* out[kMaxOperands] = {};
+      const int64_t first = block * kBlock, count = std::min(kBlock, n - first);
+      for (int i = 0; i <= saved_count; ++i) {
+        gather(from[static_cast<size_t>(i)], first, count, buffers[i]);
+        saved[i] = buffers[i];
+      }
+      for (int i = 0; i < inputs; ++i) out[i] = din[i] ? din[i] + first : nullptr;
+      return kernel.backward(count, saved, saved[saved_count], params, out);
+    }));
+  }
+  for (int i = 0; i < inputs; ++i) {
+    const size_t at = static_cast<size_t>(i);
+    if (call.wants(i)) call.din[at] = converted(sum_to(full[at], call.in_shapes[at], call.scope, &call.amax), call.in_dtypes[at]);
+  }
+}
+
+DType compute_dtype(DType result) { return result == DType::f64 ? DType::f64 : DType::f32; }
+
+}  // namespace
+
+// integer.cpp: the formulas that are exact on integers, over i64.
+void run_integer_formula(Call& call);
+
+void detail::run_formula(Call& call) {
+  const Row& row = call.op->row;
+  const DType result = result_type(call.in);
+  Shape shape = call.in_shapes[0];
+  for (const Shape& other : call.in_shapes) shape = broadcast(shape, other, row.name);
+  const Operand& output = call.op->schema.outputs[0];
+  const bool integers = !is_floating(result) && row.integers;
+  call.out[0] = empty(shape, {.dtype = output.dtype ? *output.dtype : is_floating(result) || integers ? result : DType::f32});
+  if (integers) run_integer_formula(call);
+  else if (compute_dtype(result) == DType::f64) forward_as<double>(call);
+  else forward_as<float>(call);
+}
+
+void detail::run_formula_backward(Call& call) {
+  const Tensor& dy = call.dout[0];
+  if (call.op->passes_dy) {
+    for (size_t i = 0; i < call.in_shapes.size(); ++i)
+      if (call.wanted[i]) call.din[i] = converted(sum_to(dy, call.in_shapes[i], call.scope, &call.amax), call.in_dtypes[i]);
+    return;
+  }
+  if (compute_dtype(dy.dtype()) == DType::f64) backward_as<double>(call);
+  else backward_as<float>(call);
+}
+
+Tensor number_for(const Tensor& x, double value) {
+  if (is_floating(x.dtype())) return scalar(value, x.dtype());
+  const bool whole = value == static_cast<double>(static_cast<int64_t>(value));
+  return scalar(value, whole ? DType::i64 : DType::f32);
+}
+
+}  // namespace rote

@@ -1,0 +1,76 @@
+// autograd/mode.h — thread-local modes: whether gradients are recorded, the RunScope of a micro-batch, the module path. All by guards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/shape.h"
+
+namespace rote {
+
+bool grad_enabled();
+
+// No op inside is recorded.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+
+enum class Phase : uint8_t { forward, backward, optimizer };
+
+// What one micro-batch is to the ops inside it (arithmetic.md 7): whose samples, which randomness, how sums are cut.
+struct RunScope {
+  uint64_t seed = 0;
+  uint64_t first_sample = 0;  // consumed samples before this micro-batch
+  int64_t samples = 0;        // along axis 0 of what enters an op
+  int64_t sample_leaf = 1;    // G: consecutive samples that share one chain of a sum over samples
+};
+
+// Opens a RunScope on this thread; draws and leaf uses are counted anew.
+class RunScopeGuard {
+ public:
+  explicit RunScopeGuard(const RunScope& scope);
+  ~RunScopeGuard();
+  RunScopeGuard(const RunScopeGuard&) = delete;
+  RunScopeGuard& operator=(const RunScopeGuard&) = delete;
+
+ private:
+  struct State;
+  friend const RunScope* current_scope();
+  friend uint64_t current_scope_serial();
+  friend uint32_t draw_id(const char* purpose);
+  State* state_;
+};
+
+const RunScope* current_scope();   // nullptr outside
+uint64_t current_scope_serial();   // differs between any two scopes of the process; 0 outside
+
+// Rows of one sample leaf when a tensor of `shape` enters an op that sums over `rows` leading rows; 0: one leaf.
+int64_t leaf_rows(const Shape& shape, int64_t rows);
+
+// The op id of the next draw of this module path: hash(purpose, path, ordinal). Outside of a scope the path is "user"'s running ordinal.
+uint32_t draw_id(const char* purpose);
+uint32_t draw_id(const char* purpose, const std::string& path, uint32_t ordinal);
+
+// Pushes one component of the module path ("encoder", "layer.0") for the ops inside.
+class PathGuard {
+ public:
+  explicit PathGuard(const std::string& component);
+  ~PathGuard();
+  PathGuard(const PathGuard&) = delete;
+  PathGuard& operator=(const PathGuard&) = delete;
+
+ private:
+  size_t length_;
+};
+const std::string& module_path();  // dotted, empty at the root
+
+}  // namespace rote

@@ -1,0 +1,152 @@
+// autograd/op.cpp — check, allocate, compute, record: run().
+#include "autograd/op.h"
+
+#include <atomic>
+
+#include "autograd/node.h"
+#include "autograd/status.h"
+
+namespace rote {
+
+double Call::number(int i) const {
+  const Attr& a = attrs[static_cast<size_t>(i)];
+  if (const auto* v = std::get_if<int64_t>(&a)) return static_cast<double>(*v);
+  if (const auto* v = std::get_if<bool>(&a)) return *v ? 1.0 : 0.0;
+  return std::get<double>(a);
+}
+int64_t Call::integer(int i) const {
+  const Attr& a = attrs[static_cast<size_t>(i)];
+  if (const auto* v = std::get_if<bool>(&a)) return *v ? 1 : 0;
+  return std::get<int64_t>(a);
+}
+bool Call::flag(int i) const { return integer(i) != 0; }
+const std::vector<int64_t>& Call::list(int i) const { return std::get<std::vector<int64_t>>(attrs[static_cast<size_t>(i)]); }
+const std::string& Call::word(int i) const { return std::get<std::string>(attrs[static_cast<size_t>(i)]); }
+
+int64_t Call::leaf(int i, int64_t rows) const {
+  const Shape& shape = in_shapes[static_cast<size_t>(i)];
+  if (scope.samples <= 0 || shape.axes() == 0 || shape[0] == 0 || shape[0] % scope.samples != 0) return 0;
+  return rows / scope.samples * scope.sample_leaf;
+}
+
+bool needs_grad(const Tensor& x) {
+  if (!x.defined() || !x.impl()->meta) return false;
+  const auto& meta = static_cast<const GradMeta&>(*x.impl()->meta);
+  return meta.requires_grad || meta.node != nullptr;
+}
+
+GradMeta& grad_meta(const Tensor& x) {
+  if (!x.impl()->meta) x.impl()->meta = std::make_shared<GradMeta>();
+  return static_cast<GradMeta&>(*x.impl()->meta);
+}
+
+Edge edge_to(const Tensor& x) {
+  if (!needs_grad(x)) return {};
+  GradMeta& meta = grad_meta(x);
+  if (meta.node) return {meta.node, meta.output, nullptr, 0};
+  if (meta.scope_serial != current_scope_serial()) {
+    meta.scope_serial = current_scope_serial();
+    meta.uses = 0;
+  }
+  return {nullptr, 0, x.impl(), meta.uses++};
+}
+
+// Without this a chain of many nodes would be freed by recursion, one stack frame a node.
+Node::~Node() {
+  std::vector<std::shared_ptr<Node>> doomed;
+  const auto take = [&](Node& node) {
+    for (Edge& edge : node.edges)
+      if (edge.node && edge.node.use_count() == 1) doomed.push_back(std::move(edge.node));
+  };
+  take(*this);
+  while (!doomed.empty()) {
+    const std::shared_ptr<Node> node = std::move(doomed.back());
+    doomed.pop_back();
+    take(*node);
+  }
+}
+
+namespace {
+
+std::atomic<uint64_t> node_sequence{0};
+
+DType output_dtype(const Operand& operand, const std::vector<Tensor>& inputs, const Schema& schema) {
+  if (operand.dtype) return *operand.dtype;
+  for (size_t i = 0; i < schema.inputs.size() && i < inputs.size(); ++i)
+    if (inputs[i].defined() && !schema.inputs[i].dtype) return inputs[i].dtype();
+  return DType::f32;
+}
+
+void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
+  for (size_t i = attrs.size(); i < op.schema.attrs.size(); ++i) {
+    ROTE_CHECK(!op.schema.attrs[i].required, ArgumentError, op.row.name, ": ", op.schema.attrs[i].name, " is missing; it has no default.");
+    attrs.push_back(op.schema.attrs[i].fallback);
+  }
+}
+
+// A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
+Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
+
+void record(Call&& call, const std::vector<bool>& wanted, int path) {
+  auto node = std::make_shared<Node>();
+  const OpEntry& op = *call.op;
+  std::vector<Tensor> in(call.in.size()), out(call.out.size());
+  for (const int i : op.saved_inputs) in[static_cast<size_t>(i)] = kept(call.in[static_cast<size_t>(i)]);
+  for (const int i : op.saved_outputs) out[static_cast<size_t>(i)] = kept(call.out[static_cast<size_t>(i)]);
+  for (size_t i = 0; i < call.in.size(); ++i) node->edges.push_back(wanted[i] ? edge_to(call.in[i]) : Edge{});
+  for (const Tensor& y : call.out) {
+    node->out_shapes.push_back(y.shape());
+    node->out_dtypes.push_back(y.dtype());
+  }
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    if (!is_floating(call.out[i].dtype())) continue;
+    GradMeta& meta = grad_meta(call.out[i]);
+    meta.node = node;
+    meta.output = static_cast<int>(i);
+  }
+  for (const auto* kept : {&in, &out})
+    for (const Tensor& x : *kept) node->saved_versions.push_back(x.defined() ? x.storage()->version() : 0);
+  node->call = std::move(call);
+  node->call.in = std::move(in);
+  node->call.out = std::move(out);
+  node->call.wanted = wanted;
+  node->sequence = ++node_sequence;
+  node->scope_serial = current_scope_serial();
+  node->path = path;
+}
+
+}  // namespace
+
+std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs) {
+  Call call;
+  call.op = &op;
+  call.in = std::move(inputs);
+  call.in.resize(op.schema.inputs.size());
+  call.attrs = std::move(attrs);
+  fill_defaults(op, call.attrs);
+  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula >= 0);
+  for (const Tensor& x : call.in) {
+    call.in_shapes.push_back(x.defined() ? x.shape() : Shape());
+    call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);
+  }
+  if (const RunScope* scope = current_scope()) call.scope = *scope;
+  call.out.resize(op.schema.outputs.size());
+  for (size_t i = 0; i < call.out.size(); ++i)
+    if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula < 0)
+      call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema)});
+  if (op.infer != nullptr) op.infer(call);
+  op.forward(call);
+
+  const int path = intern_path(module_path());
+  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, true, call.out[0].shape()});
+  std::vector<bool> wanted(call.in.size());
+  bool any = false;
+  if (grad_enabled() && op.row.no_grad[0] == 0)
+    for (size_t i = 0; i < call.in.size(); ++i)
+      if (needs_grad(call.in[i]) && is_floating(call.in[i].dtype())) wanted[i] = any = true;
+  std::vector<Tensor> outputs = call.out;
+  if (any) record(std::move(call), wanted, path);
+  return outputs;
+}
+
+}  // namespace rote

@@ -1,0 +1,64 @@
+// autograd/op.h — Call, one run of an op, and OpEntry, a Row made runnable. No graph.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "autograd/mode.h"
+#include "autograd/schema.h"
+#include "kernels/table.h"
+
+namespace rote {
+
+struct OpEntry;
+
+// Forward fills `out` (already allocated where the schema says the shape). Backward reads what `.saves` names and dout, and sets din[i]
+// where wants(i). Both report what they wrote to `amax`.
+struct Call {
+  const OpEntry* op = nullptr;
+  std::vector<Tensor> in, out;      // in schema order; none is undefined
+  std::vector<Attr> attrs;          // in schema order
+  std::vector<Tensor> dout, din;
+  std::vector<Shape> in_shapes;     // of all inputs, saved or not
+  std::vector<DType> in_dtypes;
+  std::vector<bool> wanted;         // backward: which inputs need a gradient
+  uint32_t amax = 0;
+  uint32_t draw = 0;                // ops that draw: their op id
+  RunScope scope;                   // samples = 0 outside of a run
+
+  bool wants(int i) const { return wanted[static_cast<size_t>(i)]; }
+  void saw(uint32_t word) { amax = word > amax ? word : amax; }
+  double number(int i) const;       // attributes by schema position, converted
+  int64_t integer(int i) const;
+  bool flag(int i) const;
+  bool given(int i) const { return !std::holds_alternative<std::monostate>(attrs[static_cast<size_t>(i)]); }
+  const std::vector<int64_t>& list(int i) const;
+  const std::string& word(int i) const;
+  // Rows of one sample leaf of `rows` leading rows of input i (0: one leaf).
+  int64_t leaf(int i, int64_t rows) const;
+};
+
+// x's elements as Real, contiguous, for a kernel.
+template <class Real>
+const Real* values(const Tensor& x) {
+  return x.defined() ? x.data<Real>() : nullptr;
+}
+
+struct OpEntry {
+  Row row;
+  Schema schema;
+  int formula = -1;                 // index in the formula tables; -1: kernel op
+  bool passes_dy = false;           // dy is the gradient of every input (add)
+  bool moves_only = false;          // fills, selects or moves: never the producer of a non-finite value
+  void (*infer)(Call&) = nullptr;   // allocates the outputs that the schema leaves open
+  void (*forward)(Call&) = nullptr;
+  void (*backward)(Call&) = nullptr;
+  std::vector<int> saved_inputs, saved_outputs;
+  std::vector<int> saves;           // in the order of row.saves: input i as i, output i as ~i
+};
+
+// Runs the op: check, allocate, compute, record. All outputs, in schema order.
+std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs);
+
+}  // namespace rote

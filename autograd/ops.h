@@ -1,0 +1,22 @@
+// autograd/ops.h — the index of every function on tensors.
+#pragma once
+
+#include "autograd/ops/activation.h"
+#include "autograd/ops/attention.h"
+#include "autograd/ops/cast.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/linear.h"
+#include "autograd/ops/loss.h"
+#include "autograd/ops/norm.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/random.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/ops/view.h"
+
+namespace rote {
+
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps>::type;
+
+}  // namespace rote

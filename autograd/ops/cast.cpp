@@ -1,0 +1,17 @@
+#include "autograd/ops/cast.h"
+
+namespace rote {
+
+void Cast::forward(Call& call) {
+  for (int i = 0; i < kDTypes; ++i)
+    if (call.word(0) == kDTypeInfo[i].name) {
+      call.out[0] = empty(call.in[0].shape(), {.dtype = static_cast<DType>(i)});
+      copy_elements(call.out[0], call.in[0]);
+      return;
+    }
+  throw DTypeError(str("cast: \"", call.word(0), "\" is not a dtype; known are f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool."));
+}
+
+void Cast::backward(Call& call) { call.din[0] = converted(call.dout[0], call.in_dtypes[0]); }
+
+}  // namespace rote

@@ -1,0 +1,16 @@
+// autograd/ops/formulas.h — the list of all formulas, joined from the families. Light: per-ISA objects include it.
+#pragma once
+
+#include "autograd/ops/activation.h"
+#include "autograd/ops/pointwise.h"
+
+namespace rote {
+
+using AllFormulas = Joined<PointwiseOps, ActivationOps>::type;
+
+template <class List>
+inline constexpr int kCount = 0;
+template <class... Ops>
+inline constexpr int kCount<OpList<Ops...>> = sizeof...(Ops);
+
+}  // namespace rote

@@ -1,0 +1,63 @@
+#include "autograd/ops/join.h"
+
+#include "autograd/ops/view.h"
+
+namespace rote {
+
+namespace {
+
+Tensor part(const Tensor& x, int axis, int64_t first, int64_t count) {
+  Shape shape = x.shape();
+  shape[axis] = count;
+  return alias(x, shape, x.strides(), x.offset() + first * x.strides()[axis]);
+}
+
+}  // namespace
+
+void Join::forward(Call& call) {
+  const Tensor &x = call.in[0], &y = call.in[1];
+  const int axis = normalize_axis(call.integer(0), x.axes(), "cat");
+  Shape shape = x.shape();
+  bool fits = x.axes() == y.axes() && x.axes() > 0 && x.dtype() == y.dtype();
+  for (int i = 0; fits && i < x.axes(); ++i) fits = i == axis || x.shape()[i] == y.shape()[i];
+  ROTE_CHECK(fits, ShapeError, "cat: ", describe(x), " and ", describe(y), " along axis ", axis, "; all other sizes and the dtypes must be equal.");
+  shape[axis] += y.shape()[axis];
+  call.out[0] = empty(shape, {.dtype = x.dtype(), .device = x.device()});
+  copy_elements(part(call.out[0], axis, 0, x.shape()[axis]), x);
+  copy_elements(part(call.out[0], axis, x.shape()[axis], y.shape()[axis]), y);
+}
+
+void Join::backward(Call& call) {
+  const Tensor& dz = call.dout[0];
+  const int axis = normalize_axis(call.integer(0), dz.axes(), "cat");
+  const int64_t first = call.in_shapes[0][axis];
+  if (call.wants(0)) call.din[0] = part(dz, axis, 0, first);
+  if (call.wants(1)) call.din[1] = part(dz, axis, first, call.in_shapes[1][axis]);
+}
+
+Tensor cat(const std::vector<Tensor>& xs, int64_t axis) {
+  ROTE_CHECK(!xs.empty(), ArgumentError, "cat: no tensors; give at least one.");
+  Tensor all = xs[0];
+  for (size_t i = 1; i < xs.size(); ++i) all = apply<Join>({all, xs[i]}, {axis});
+  return all;
+}
+
+Tensor stack(const std::vector<Tensor>& xs, int64_t axis) {
+  std::vector<Tensor> rows;
+  for (const Tensor& x : xs) rows.push_back(unsqueeze(x, axis));
+  return cat(rows, axis);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis) {
+  const int at = normalize_axis(axis, x.axes(), "split");
+  std::vector<Tensor> parts;
+  int64_t first = 0;
+  for (const int64_t n : sizes) {
+    parts.push_back(slice(x, at, first, first + n));
+    first += n;
+  }
+  ROTE_CHECK(first == x.size(at), ShapeError, "split: sizes add up to ", first, " but axis ", at, " of ", describe(x), " has ", x.size(at), ".");
+  return parts;
+}
+
+}  // namespace rote

@@ -1,0 +1,148 @@
+#include "autograd/ops/linear.h"
+
+#include "autograd/ops/real.h"
+#include "autograd/ops/view.h"
+#include "autograd/sum_to.h"
+
+namespace rote {
+
+void Linear::forward(Call& call) {
+  with_real(call, call.in[0].dtype(), [&](auto t) {
+    using Real = decltype(t);
+    const Tensor x = contiguous(call.in[0]);
+    const Tensor &w = call.in[1], &y = call.out[0];
+    const int64_t O = w.size(0), I = w.size(1);
+    call.saw(kernels<Real>().gemm({.M = I == 0 ? y.numel() / std::max<int64_t>(O, 1) : x.numel() / I,
+                                   .N = O,
+                                   .K = I,
+                                   .a = x.data<Real>(),
+                                   .a_row = I,
+                                   .a_col = 1,
+                                   .b = w.data<Real>(),
+                                   .b_row = w.strides()[1],
+                                   .b_col = w.strides()[0],
+                                   .c = y.data<Real>(),
+                                   .c_row = O,
+                                   .bias = call.in[2].defined() ? contiguous(call.in[2]).template data<Real>() : nullptr}));
+  });
+}
+
+void Linear::backward(Call& call) {
+  with_real(call, call.dout[0].dtype(), [&](auto t) {
+    using Real = decltype(t);
+    const KernelTable<Real>& k = kernels<Real>();
+    const Tensor dy = contiguous(call.dout[0]);
+    const Tensor& w = call.in[1];
+    const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1], rows = O == 0 ? 0 : dy.numel() / O;
+    if (call.wants(0)) {
+      const Tensor dx = empty(call.in_shapes[0], {.dtype = dy.dtype()});
+      call.saw(k.gemm({.M = rows, .N = I, .K = O, .a = dy.data<Real>(), .a_row = O, .a_col = 1, .b = w.data<Real>(), .b_row = w.strides()[0],
+                       .b_col = w.strides()[1], .c = dx.data<Real>(), .c_row = I}));
+      call.din[0] = dx;
+    }
+    if (call.wants(1)) {
+      const Tensor x = contiguous(call.in[0]);
+      const Tensor dw = empty({O, I}, {.dtype = dy.dtype()});
+      call.saw(k.gemm({.M = O, .N = I, .K = rows, .a = dy.data<Real>(), .a_row = 1, .a_col = O, .b = x.data<Real>(), .b_row = I, .b_col = 1,
+                       .c = dw.data<Real>(), .c_row = I, .leaf = call.leaf(0, rows)}));
+      call.din[1] = dw;
+    }
+    if (call.wants(2)) {
+      const Tensor db = empty({O}, {.dtype = dy.dtype()});
+      call.saw(k.sum_columns(rows, O, call.leaf(0, rows), dy.data<Real>(), db.data<Real>()));
+      call.din[2] = db;
+    }
+  });
+}
+
+namespace {
+
+// [*,M,K]·[*,K,N] with equal leading axes: one GEMM a matrix, as one batch where the leading axes merge.
+template <class Real>
+uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z) {
+  const int lead = z.axes() - 2;
+  const int64_t M = z.size(-2), N = z.size(-1), K = x.size(-1);
+  Shape batch = z.shape().slice(0, lead);
+  Strides xs = x.strides().slice(0, lead), ys = y.strides().slice(0, lead), zs = z.strides().slice(0, lead);
+  uint32_t amax = 0;
+  const auto one = [&](int64_t count, int64_t x_batch, int64_t y_batch, int64_t z_batch, int64_t xo, int64_t yo, int64_t zo) {
+    amax = std::max(amax, kernels<Real>().gemm({.batch = count, .M = M, .N = N, .K = K, .a = x.data<Real>() + xo, .a_batch = x_batch,
+                                                .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = y.data<Real>() + yo,
+                                                .b_batch = y_batch, .b_row = y.strides()[lead], .b_col = y.strides()[lead + 1],
+                                                .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N}));
+  };
+  if (lead == 0) {
+    one(1, 0, 0, 0, 0, 0, 0);
+    return amax;
+  }
+  int64_t outer = 1;
+  for (int i = 0; i < lead - 1; ++i) outer *= batch[i];
+  for (int64_t b = 0; b < outer; ++b) {
+    int64_t xo = 0, yo = 0, zo = 0, rest = b;
+    for (int i = lead - 2; i >= 0; --i) {
+      const int64_t index = rest % batch[i];
+      rest /= batch[i];
+      xo += index * xs[i];
+      yo += index * ys[i];
+      zo += index * zs[i];
+    }
+    one(batch[lead - 1], xs[lead - 1], ys[lead - 1], zs[lead - 1], xo, yo, zo);
+  }
+  return amax;
+}
+
+Tensor expanded(const Tensor& x, const Shape& lead) {
+  Shape shape = lead;
+  shape.append(x.size(-2));
+  shape.append(x.size(-1));
+  const int extra = shape.axes() - x.axes();
+  Strides strides;
+  for (int i = 0; i < shape.axes(); ++i) strides.append(i < extra || (i < lead.axes() && x.shape()[i - extra] == 1) ? 0 : x.strides()[i - extra]);
+  return alias(x, shape, strides, x.offset());
+}
+
+Tensor swapped(const Tensor& x) {
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  const int last = x.axes() - 1;
+  std::swap(shape[last], shape[last - 1]);
+  std::swap(strides[last], strides[last - 1]);
+  return alias(x, shape, strides, x.offset());
+}
+
+Tensor product(Call& call, const Tensor& x, const Tensor& y) {
+  const Shape lead = broadcast(x.shape().slice(0, x.axes() - 2), y.shape().slice(0, y.axes() - 2), "matmul");
+  Shape shape = lead;
+  shape.append(x.size(-2));
+  shape.append(y.size(-1));
+  const Tensor z = empty(shape, {.dtype = x.dtype()});
+  with_real(call, x.dtype(), [&](auto t) { call.saw(multiply<decltype(t)>(expanded(x, lead), expanded(y, lead), z)); });
+  return z;
+}
+
+}  // namespace
+
+void Matmul::forward(Call& call) {
+  const Tensor &x = call.in[0], &y = call.in[1];
+  ROTE_CHECK(x.axes() >= 2 && y.axes() >= 2, ShapeError, "matmul: x is ", describe(x), " and y ", describe(y), "; both need at least two axes here.");
+  ROTE_CHECK(x.size(-1) == y.size(-2), ShapeError, "matmul: inner sizes differ, x ", describe(x), " and y ", describe(y), "; y needs ", x.size(-1), " rows.");
+  call.out[0] = product(call, x, y);
+}
+
+void Matmul::backward(Call& call) {
+  const Tensor& dz = call.dout[0];
+  if (call.wants(0)) call.din[0] = sum_to(product(call, dz, swapped(call.in[1])), call.in_shapes[0], call.scope, &call.amax);
+  if (call.wants(1)) call.din[1] = sum_to(product(call, swapped(call.in[0]), dz), call.in_shapes[1], call.scope, &call.amax);
+}
+
+Tensor matmul(const Tensor& x, const Tensor& y) {
+  ROTE_CHECK(x.axes() > 0 && y.axes() > 0, ShapeError, "matmul: x is ", describe(x), " and y ", describe(y), "; both need an axis (mul multiplies by a scalar).");
+  const Tensor left = x.axes() == 1 ? unsqueeze(x, 0) : x;
+  const Tensor right = y.axes() == 1 ? unsqueeze(y, 1) : y;
+  Tensor z = apply<Matmul>({left, right});
+  if (y.axes() == 1) z = squeeze(z, -1);
+  if (x.axes() == 1) z = squeeze(z, y.axes() == 1 ? -1 : -2);
+  return z;
+}
+
+}  // namespace rote

@@ -1,0 +1,46 @@
+#include "autograd/ops/random.h"
+
+#include <cmath>
+
+#include "autograd/ops/real.h"
+#include "tensor/generator.h"
+
+namespace rote {
+
+Dropout draw_of(const Call& call, double p, int64_t* rows) {
+  ROTE_CHECK(p >= 0 && p <= 1, ArgumentError, call.op->row.name, ": p is ", p, "; a probability lies in [0,1].");
+  const Shape& shape = call.in_shapes[0];
+  const bool by_sample = call.scope.samples > 0 && shape.axes() > 0 && shape[0] > 0 && shape[0] % call.scope.samples == 0;
+  *rows = by_sample ? shape[0] : 1;
+  Dropout d;
+  d.seed = call.scope.samples > 0 ? call.scope.seed : current_seed();
+  // Rows that share a sample (the choices of a multiple-choice question) follow one another.
+  d.first_sample = by_sample ? call.scope.first_sample * static_cast<uint64_t>(shape[0] / call.scope.samples) : 0;
+  d.op = call.draw;
+  d.threshold = static_cast<uint32_t>(std::lround(p * 65536.0));
+  d.scale = d.threshold >= 65536 ? 0.0f : static_cast<float>(65536.0 / (65536.0 - d.threshold));
+  return d;
+}
+
+namespace {
+
+Tensor dropped(Call& call, const Tensor& x) {
+  const Tensor y = empty(x.shape(), {.dtype = x.dtype()});
+  int64_t rows;
+  const Dropout d = draw_of(call, call.number(0), &rows);
+  with_real(call, x.dtype(), [&](auto t) {
+    using Real = decltype(t);
+    call.saw(kernels<Real>().dropout(d, rows, x.numel() / rows, x.data<Real>(), y.data<Real>()));
+  });
+  return y;
+}
+
+}  // namespace
+
+void DropoutOp::forward(Call& call) {
+  call.draw = draw_id("dropout");
+  call.out[0] = dropped(call, contiguous(call.in[0]));
+}
+void DropoutOp::backward(Call& call) { call.din[0] = dropped(call, contiguous(call.dout[0])); }
+
+}  // namespace rote

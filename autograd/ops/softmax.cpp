@@ -1,0 +1,60 @@
+#include "autograd/ops/softmax.h"
+
+#include "autograd/ops/real.h"
+#include "autograd/ops/view.h"
+
+namespace rote {
+
+namespace {
+
+template <class Real>
+using RowKernel = uint32_t (*KernelTable<Real>::*)(int64_t, int64_t, const Real*, Real*);
+template <class Real>
+using RowGradKernel = uint32_t (*KernelTable<Real>::*)(int64_t, int64_t, const Real*, const Real*, Real*);
+
+template <class Real>
+void rows_forward(Call& call, RowKernel<Real> kernel) {
+  const Tensor x = contiguous(call.in[0]);
+  const int64_t n = x.size(-1);
+  if (x.numel() == 0) return;
+  call.saw((kernels<Real>().*kernel)(x.numel() / n, n, x.data<Real>(), call.out[0].data<Real>()));
+}
+
+template <class Real>
+void rows_backward(Call& call, RowGradKernel<Real> kernel) {
+  const Tensor dy = contiguous(call.dout[0]);
+  const Tensor& y = call.out[0];
+  const Tensor dx = empty(y.shape(), {.dtype = y.dtype()});
+  call.din[0] = dx;
+  if (y.numel() == 0) return;
+  const int64_t n = y.size(-1);
+  call.saw((kernels<Real>().*kernel)(y.numel() / n, n, y.data<Real>(), dy.data<Real>(), dx.data<Real>()));
+}
+
+template <class Op>
+Tensor over_axis(const Tensor& x, int64_t axis, const char* who) {
+  if (x.axes() == 0) return reshape(apply<Op>({reshape(x, {1})}), {});
+  const int at = normalize_axis(axis, x.axes(), who);
+  if (at == x.axes() - 1) return apply<Op>({x});
+  return transpose(apply<Op>({transpose(x, at, -1)}), at, -1);
+}
+
+}  // namespace
+
+void Softmax::forward(Call& call) {
+  with_real(call, call.in[0].dtype(), [&](auto t) { rows_forward<decltype(t)>(call, &KernelTable<decltype(t)>::softmax); });
+}
+void Softmax::backward(Call& call) {
+  with_real(call, call.out[0].dtype(), [&](auto t) { rows_backward<decltype(t)>(call, &KernelTable<decltype(t)>::softmax_backward); });
+}
+void LogSoftmax::forward(Call& call) {
+  with_real(call, call.in[0].dtype(), [&](auto t) { rows_forward<decltype(t)>(call, &KernelTable<decltype(t)>::log_softmax); });
+}
+void LogSoftmax::backward(Call& call) {
+  with_real(call, call.out[0].dtype(), [&](auto t) { rows_backward<decltype(t)>(call, &KernelTable<decltype(t)>::log_softmax_backward); });
+}
+
+Tensor softmax(const Tensor& x, int64_t axis) { return over_axis<Softmax>(x, axis, "softmax"); }
+Tensor log_softmax(const Tensor& x, int64_t axis) { return over_axis<LogSoftmax>(x, axis, "log_softmax"); }
+
+}  // namespace rote

@@ -1,0 +1,238 @@
+#include "autograd/ops/view.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/sum_to.h"
+
+namespace rote {
+
+namespace {
+
+// Strides under which a tensor of `shape` and `strides` reads as `to` in logical order; false where none exist.
+bool view_strides(const Shape& shape, const Strides& strides, const Shape& to, Strides& out) {
+  out = contiguous_strides(to);
+  if (to.numel() == 0) return true;
+  int t = to.axes() - 1;
+  for (int last = shape.axes() - 1; last >= 0;) {
+    int first = last;
+    int64_t block = shape[last];
+    while (first > 0 && (shape[first - 1] == 1 || block == 1 || strides[first - 1] == strides[last] * block)) block *= shape[--first];
+    int64_t step = strides[last], left = block;
+    if (shape[last] == 1)
+      for (int i = last; i >= first; --i)
+        if (shape[i] != 1) {
+          step = strides[i];
+          break;
+        }
+    while (t >= 0 && (left > 1 || to[t] == 1)) {
+      if (left % to[t] != 0) return false;
+      out[t] = step;
+      step *= to[t];
+      left /= to[t--];
+    }
+    if (left != 1) return false;
+    last = first - 1;
+  }
+  for (; t >= 0; --t) out[t] = 1;
+  return true;
+}
+
+Shape resolved_shape(const Tensor& x, const std::vector<int64_t>& wanted) {
+  Shape shape(wanted);
+  int open = -1;
+  int64_t known = 1;
+  for (int i = 0; i < shape.axes(); ++i) {
+    if (shape[i] == -1) {
+      ROTE_CHECK(open < 0, ShapeError, "reshape: shape ", shape, " leaves two sizes open (-1); one can follow from the others.");
+      open = i;
+    } else {
+      ROTE_CHECK(shape[i] >= 0, ShapeError, "reshape: shape ", shape, " has a negative size; only -1 may stand for an open one.");
+      known *= shape[i];
+    }
+  }
+  if (open >= 0) {
+    ROTE_CHECK(known != 0 && x.numel() % known == 0, ShapeError, "reshape: ", describe(x), " has ", x.numel(), " elements, which do not fill ", shape, ".");
+    shape[open] = x.numel() / known;
+  }
+  ROTE_CHECK(shape.numel() == x.numel(), ShapeError, "reshape: ", describe(x), " has ", x.numel(), " elements but ", shape, " holds ", shape.numel(), ".");
+  return shape;
+}
+
+Tensor reshaped(const Tensor& x, const Shape& shape) {
+  Strides strides;
+  if (view_strides(x.shape(), x.strides(), shape, strides)) return alias(x, shape, strides, x.offset());
+  const Tensor copy = contiguous(x);
+  return alias(copy, shape, contiguous_strides(shape), copy.offset());
+}
+
+// dx of a view of x: zero but where the view shows.
+Tensor spread_into(const Tensor& dy, const Shape& shape, const Strides& view_strides_in_x, int64_t offset) {
+  const Tensor dx = zeros(shape, {.dtype = dy.dtype()});
+  copy_elements(alias(dx, dy.shape(), view_strides_in_x, offset), dy);
+  return dx;
+}
+
+struct SliceRange {
+  int axis;
+  int64_t first, count, step;
+};
+
+SliceRange slice_range(const Call& call) {
+  const Shape& shape = call.in_shapes[0];
+  const int axis = normalize_axis(call.integer(0), shape.axes(), "slice");
+  ROTE_CHECK(shape.axes() > 0, ShapeError, "slice: a tensor without axes has nothing to slice.");
+  const int64_t n = shape[axis], step = call.integer(3);
+  ROTE_CHECK(step > 0, ArgumentError, "slice: step is ", step, "; it must be at least 1.");
+  const auto place = [n](int64_t bound) { return std::clamp<int64_t>(bound < 0 ? bound + n : bound, 0, n); };
+  const int64_t first = place(call.integer(1)), last = std::max(first, place(call.integer(2)));
+  return {axis, first, (last - first + step - 1) / step, step};
+}
+
+int select_axis(const Call& call, int64_t& index) {
+  const Shape& shape = call.in_shapes[0];
+  ROTE_CHECK(shape.axes() > 0, ShapeError, "select: a tensor without axes has nothing to select.");
+  const int axis = normalize_axis(call.integer(0), shape.axes(), "select");
+  index = call.integer(1);
+  ROTE_CHECK(index >= -shape[axis] && index < shape[axis], ShapeError, "select: index ", index, " of axis ", axis, ", which has size ", shape[axis], ".");
+  if (index < 0) index += shape[axis];
+  return axis;
+}
+
+}  // namespace
+
+void Reshape::forward(Call& call) { call.out[0] = reshaped(call.in[0], resolved_shape(call.in[0], call.list(0))); }
+void Reshape::backward(Call& call) { call.din[0] = reshaped(call.dout[0], call.in_shapes[0]); }
+
+void Permute::forward(Call& call) {
+  const Tensor& x = call.in[0];
+  const std::vector<int64_t>& axes = call.list(0);
+  ROTE_CHECK(static_cast<int>(axes.size()) == x.axes(), ShapeError, "permute: ", axes.size(), " axes for ", describe(x), "; each axis must be named once.");
+  Shape shape;
+  Strides strides;
+  bool seen[Shape::kMaxAxes] = {};
+  for (const int64_t a : axes) {
+    const int axis = normalize_axis(a, x.axes(), "permute");
+    ROTE_CHECK(!seen[axis], ShapeError, "permute: axis ", a, " is named twice; each axis must be named once.");
+    seen[axis] = true;
+    shape.append(x.shape()[axis]);
+    strides.append(x.strides()[axis]);
+  }
+  call.out[0] = alias(x, shape, strides, x.offset());
+}
+
+void Permute::backward(Call& call) {
+  const Tensor& dy = call.dout[0];
+  const std::vector<int64_t>& axes = call.list(0);
+  Shape shape = dy.shape();
+  Strides strides = dy.strides();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = normalize_axis(axes[i], dy.axes(), "permute");
+    shape[axis] = dy.shape()[static_cast<int>(i)];
+    strides[axis] = dy.strides()[static_cast<int>(i)];
+  }
+  call.din[0] = alias(dy, shape, strides, dy.offset());
+}
+
+void Slice::forward(Call& call) {
+  const Tensor& x = call.in[0];
+  const SliceRange r = slice_range(call);
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  shape[r.axis] = r.count;
+  strides[r.axis] *= r.step;
+  call.out[0] = alias(x, shape, strides, x.offset() + r.first * x.strides()[r.axis]);
+}
+
+void Slice::backward(Call& call) {
+  const SliceRange r = slice_range(call);
+  Strides strides = contiguous_strides(call.in_shapes[0]);
+  const int64_t offset = r.first * strides[r.axis];
+  strides[r.axis] *= r.step;
+  call.din[0] = spread_into(call.dout[0], call.in_shapes[0], strides, offset);
+}
+
+void Select::forward(Call& call) {
+  const Tensor& x = call.in[0];
+  int64_t index;
+  const int axis = select_axis(call, index);
+  Shape shape;
+  Strides strides;
+  for (int i = 0; i < x.axes(); ++i) {
+    if (i == axis) continue;
+    shape.append(x.shape()[i]);
+    strides.append(x.strides()[i]);
+  }
+  call.out[0] = alias(x, shape, strides, x.offset() + index * x.strides()[axis]);
+}
+
+void Select::backward(Call& call) {
+  int64_t index;
+  const int axis = select_axis(call, index);
+  const Strides all = contiguous_strides(call.in_shapes[0]);
+  Strides strides;
+  for (int i = 0; i < all.axes(); ++i)
+    if (i != axis) strides.append(all[i]);
+  call.din[0] = spread_into(call.dout[0], call.in_shapes[0], strides, index * all[axis]);
+}
+
+void Expand::forward(Call& call) {
+  const Tensor& x = call.in[0];
+  Shape shape(call.list(0));
+  const int lead = shape.axes() - x.axes();
+  Strides strides;
+  for (int i = 0; i < shape.axes(); ++i) {
+    if (i >= lead && lead >= 0 && shape[i] == -1) shape[i] = x.shape()[i - lead];
+    const bool repeats = i < lead || (lead >= 0 && x.shape()[i - lead] == 1);
+    strides.append(lead < 0 || repeats ? 0 : x.strides()[i - lead]);
+  }
+  ROTE_CHECK(lead >= 0 && broadcasts_to(x.shape(), shape), ShapeError, "expand: ", describe(x), " does not expand to ", Shape(call.list(0)),
+             "; counted from the end, each size must be equal, or 1 in the tensor.");
+  call.out[0] = alias(x, shape, strides, x.offset());
+}
+
+void Expand::backward(Call& call) { call.din[0] = sum_to(call.dout[0], call.in_shapes[0], call.scope, &call.amax); }
+
+void Clone::forward(Call& call) {
+  const Tensor& x = call.in[0];
+  call.out[0] = empty(x.shape(), {.dtype = x.dtype(), .device = x.device()});
+  copy_elements(call.out[0], x);
+}
+void Clone::backward(Call& call) { call.din[0] = call.dout[0]; }
+
+Tensor transpose(const Tensor& x, int64_t a, int64_t b) {
+  std::vector<int64_t> axes(static_cast<size_t>(x.axes()));
+  std::iota(axes.begin(), axes.end(), 0);
+  const int first = normalize_axis(a, x.axes(), "transpose"), second = normalize_axis(b, x.axes(), "transpose");
+  if (!axes.empty()) std::swap(axes[static_cast<size_t>(first)], axes[static_cast<size_t>(second)]);
+  return permute(x, axes);
+}
+
+Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
+  const int a = normalize_axis(first, x.axes(), "flatten"), b = normalize_axis(last, x.axes(), "flatten");
+  ROTE_CHECK(a <= b, ShapeError, "flatten: axis ", first, " lies after axis ", last, ".");
+  std::vector<int64_t> shape;
+  int64_t joined = 1;
+  for (int i = 0; i < x.axes(); ++i) {
+    if (i >= a && i <= b) joined *= x.shape()[i];
+    if (i == b) shape.push_back(joined);
+    if (i < a || i > b) shape.push_back(x.shape()[i]);
+  }
+  if (x.axes() == 0) shape.push_back(1);
+  return reshape(x, shape);
+}
+
+Tensor squeeze(const Tensor& x, int64_t axis) {
+  const int at = normalize_axis(axis, x.axes(), "squeeze");
+  if (x.axes() == 0 || x.shape()[at] != 1) return x;
+  return select(x, at, 0);
+}
+
+Tensor unsqueeze(const Tensor& x, int64_t axis) {
+  const int at = normalize_axis(axis, x.axes() + 1, "unsqueeze");
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
+  shape.insert(shape.begin() + at, 1);
+  return reshape(x, shape);
+}
+
+}  // namespace rote

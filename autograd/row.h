@@ -1,0 +1,72 @@
+// autograd/row.h — Row, all that is said once about an op, and Formula, the shape of a pointwise op. Light: per-ISA objects include it.
+#pragma once
+
+namespace rote {
+
+// What autocast does with an op's floating inputs.
+enum class Autocast { as_is, lower, f32, widest };
+
+struct Row {
+  const char* name;
+  // `name(x[*,C], w[C]?, i64 ids[*], eps=1e-5) -> y[*,C], bool m[*]`: * leading axes, which broadcast in formula ops and are equal in others;
+  // capitals bind, `?` optional, a dtype before a name fixes it, `any` allows every dtype (else: floating, all equal), [...] leaves the shape
+  // to the op; what has no [] is an attribute with its default (none: required).
+  // Outputs written without [] (`-> y`) take the shape that the op's own infer() gives.
+  const char* schema;
+  const char* saves = "";    // inputs and outputs that backward reads, in the order in which a formula's backward takes them
+  const char* no_grad = "";  // why there is no derivative; empty where there is one
+  Autocast autocast = Autocast::as_is;
+  const char* samples = "*=2,3; *=4,1,5; *=; *=0";  // bindings of the schema's letters, attributes too: `*=2,3 C=4 axis=1`
+  double low = -2, high = 2;                        // inputs are drawn from here
+  const char* kinks = "";                           // values where the derivative jumps
+  bool integers = false;                            // of a formula: exact on integers, which it then computes in i64
+  const char* aten = "";                            // `gelu(self, approximate); …`: ATen names, arguments in schema order
+};
+
+template <int Inputs, int Params = 0>
+struct Formula {
+  static constexpr int inputs = Inputs;
+  static constexpr int params = Params;  // floating attributes, passed to forward after the inputs and to backward at its end
+};
+
+// Gradients of a formula with two or three inputs.
+template <class V>
+struct Two {
+  V a, b;
+};
+template <class V>
+struct Three {
+  V a, b, c;
+};
+
+template <class... Ops>
+struct OpList {};
+
+template <class... Lists>
+struct Joined;
+template <class... A>
+struct Joined<OpList<A...>> {
+  using type = OpList<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct Joined<OpList<A...>, OpList<B...>, Rest...> {
+  using type = typename Joined<OpList<A..., B...>, Rest...>::type;
+};
+
+template <class Op, class List>
+inline constexpr int kIndexOf = -1;
+template <class Op, class First, class... Rest>
+inline constexpr int kIndexOf<Op, OpList<First, Rest...>> = kIndexOf<Op, OpList<Rest...>> < 0 ? -1 : kIndexOf<Op, OpList<Rest...>> + 1;
+template <class Op, class... Rest>
+inline constexpr int kIndexOf<Op, OpList<Op, Rest...>> = 0;
+
+constexpr int count_words(const char* text) {
+  int words = 0;
+  for (bool inside = false; *text != 0; ++text) {
+    if (*text != ' ' && !inside) ++words;
+    inside = *text != ' ';
+  }
+  return words;
+}
+
+}  // namespace rote

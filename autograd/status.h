@@ -1,0 +1,38 @@
+// autograd/status.h — the status words of the ops that ran on this thread: amax, op, module path, phase. Always on (arithmetic.md 9).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/mode.h"
+#include "tensor/shape.h"
+
+namespace rote {
+
+struct StatusRecord {
+  uint64_t sequence = 0;   // of the op run on this thread
+  const char* op = "";
+  Phase phase = Phase::forward;
+  int path = 0;            // status_path(path) is the module path
+  uint32_t amax = 0;       // largest (bits & 0x7FFFFFFF) of the f32 values written: 0x7F800000 infinity, above it NaN
+  bool inputs_finite = true;
+  Shape shape;             // of the first output
+};
+
+inline constexpr uint32_t kInfBits = 0x7F800000u;
+
+// Forgets this thread's records; a training step calls it first.
+void clear_status();
+void record_status(const StatusRecord& record);
+const std::vector<StatusRecord>& status_records();
+int intern_path(const std::string& path);
+const std::string& status_path(int id);
+
+// The first record since clear_status() whose output holds Inf or NaN; ops that only move or fill never count.
+std::optional<StatusRecord> first_non_finite();
+// `first inf in blocks.5.mlp.fc (linear, f32[8,1024,3072], forward)`
+std::string describe(const StatusRecord& record);
+
+}  // namespace rote

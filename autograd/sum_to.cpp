@@ -1,0 +1,50 @@
+#include "autograd/sum_to.h"
+
+#include <algorithm>
+
+namespace rote {
+
+namespace {
+
+template <class Real>
+Tensor sum_axes(const Tensor& g, const bool* reduced, const RunScope& scope, uint32_t* amax) {
+  const KernelTable<Real>& k = kernels<Real>();
+  const int axes = g.axes();
+  Shape order_shape, kept;
+  Strides order_strides;
+  int64_t rows = 1, columns = 1;
+  for (const bool first : {true, false})
+    for (int i = 0; i < axes; ++i)
+      if (reduced[i] == first) {
+        order_shape.append(g.shape()[i]);
+        order_strides.append(g.strides()[i]);
+        (first ? rows : columns) *= g.shape()[i];
+        if (!first) kept.append(g.shape()[i]);
+      }
+  Tensor sum = empty(kept, {.dtype = g.dtype()});
+  int last_kept = axes;
+  while (last_kept > 0 && reduced[last_kept - 1]) --last_kept;
+  const bool only_trailing = std::none_of(reduced, reduced + last_kept, [](bool r) { return r; });
+  if (only_trailing && kept.axes() > 0) {
+    *amax = std::max(*amax, k.sum_rows(columns, rows, contiguous(g).data<Real>(), sum.data<Real>()));
+    return sum;
+  }
+  const bool by_sample = reduced[0] && scope.samples > 0 && g.shape()[0] % scope.samples == 0;
+  const int64_t leaf = by_sample ? rows / scope.samples * scope.sample_leaf : 0;
+  const Tensor in_order = contiguous(alias(g, order_shape, order_strides, g.offset()));
+  *amax = std::max(*amax, k.sum_columns(rows, columns, leaf, in_order.data<Real>(), sum.data<Real>()));
+  return sum;
+}
+
+}  // namespace
+
+Tensor sum_to(const Tensor& g, const Shape& shape, const RunScope& scope, uint32_t* amax) {
+  if (g.shape() == shape) return g;
+  const int lead = g.axes() - shape.axes();
+  bool reduced[Shape::kMaxAxes] = {};
+  for (int i = 0; i < g.axes(); ++i) reduced[i] = i < lead || (shape[i - lead] == 1 && g.shape()[i] != 1);
+  const Tensor sum = g.dtype() == DType::f64 ? sum_axes<double>(g, reduced, scope, amax) : sum_axes<float>(g, reduced, scope, amax);
+  return alias(sum, shape, contiguous_strides(shape), 0);
+}
+
+}  // namespace rote

@@ -1,0 +1,17 @@
+# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found.
+
+add_custom_target(bench)
+file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
+if(NOT benchmark_FOUND)
+  add_custom_command(TARGET bench COMMAND ${CMAKE_COMMAND} -E echo "benchmark was not found; apt-get install libbenchmark-dev" COMMAND false VERBATIM)
+elseif(sources)
+  get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
+  add_executable(rote-bench EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(rote-bench PRIVATE benchmark::benchmark_main ${rooms})
+  if(ROTE_OPENBLAS_LIBRARY AND ROTE_OPENBLAS_INCLUDE)
+    target_compile_definitions(rote-bench PRIVATE ROTE_WITH_OPENBLAS)
+    target_include_directories(rote-bench SYSTEM PRIVATE ${ROTE_OPENBLAS_INCLUDE})
+    target_link_libraries(rote-bench PRIVATE ${ROTE_OPENBLAS_LIBRARY})
+  endif()
+  add_dependencies(bench rote-bench)
+endif()

@@ -1,0 +1,57 @@
+# The target `tests`: one doctest program a room (test-<room>), test-house for the cases across rooms, and the user programs of
+# trainer/apps, which link librote.a alone. Nothing here is part of the default build.
+
+add_custom_target(tests)
+
+file(GLOB programs CONFIGURE_DEPENDS trainer/apps/*.cpp)
+foreach(source IN LISTS programs)
+  get_filename_component(program ${source} NAME_WE)
+  add_executable(${program} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${program} PRIVATE librote)
+  add_dependencies(tests ${program})
+endforeach()
+
+if(NOT ROTE_DOCTEST_INCLUDE)
+  add_custom_command(TARGET tests COMMAND ${CMAKE_COMMAND} -E echo "doctest was not found; apt-get install doctest-dev" COMMAND false VERBATIM)
+  return()
+endif()
+
+file(GLOB support CONFIGURE_DEPENDS tests/main.cpp tests/support/*.cpp)
+add_library(test_support OBJECT EXCLUDE_FROM_ALL ${support})
+target_include_directories(test_support SYSTEM PUBLIC ${ROTE_DOCTEST_INCLUDE})
+target_compile_definitions(test_support PRIVATE ROTE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ROTE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+
+# rote_tests(NAME FOLDER LIBRARY…): the program test-NAME from FOLDER/*_test.cpp.
+function(rote_tests name folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR ROTE_SANITIZE)
+    list(FILTER sources EXCLUDE REGEX "/symbols_test\\.cpp$")  # of release objects only
+  endif()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test-${name} EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(test-${name} PRIVATE test_support ${ARGN})
+  add_dependencies(tests test-${name})
+endfunction()
+
+# Where the objects of the instruction sets lie, for the symbol test: lines `target object`.
+get_property(isa_targets GLOBAL PROPERTY ROTE_ISA_OBJECTS)
+set(lines "")
+foreach(target IN LISTS isa_targets)
+  string(APPEND lines "${target} $<JOIN:$<TARGET_OBJECTS:${target}>,\n${target} >\n")
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/isa_objects.txt CONTENT "${lines}")
+
+get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
+foreach(room kernels tensor autograd nn optim trainer)
+  if(TARGET rote_${room})
+    rote_tests(${room} tests/${room} rote_${room})
+  endif()
+endforeach()
+rote_tests(house tests ${rooms})
+foreach(command rote rote-conformance)
+  if(TARGET test-house AND TARGET ${command})
+    add_dependencies(test-house ${command})
+  endif()
+endforeach()

@@ -1,0 +1,47 @@
+#include "kernels/check.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace rote {
+
+namespace {
+
+int64_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<int64_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int64_t>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    int64_t diagonal = row[0];
+    row[0] = static_cast<int64_t>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const int64_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(const std::string& word, const std::string* known, int64_t count) {
+  std::string best;
+  int64_t best_distance = static_cast<int64_t>(std::max<size_t>(word.size() / 3, 2)) + 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t distance = edit_distance(word, known[i]);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = known[i];
+    }
+  }
+  return best;
+}
+
+void detail::assertion_failed(const char* file, int line, const char* condition, const char* reason) {
+  std::fprintf(stderr, "%s:%d: %s does not hold: %s. This is a fault of Rote, please report it.\n", file, line, condition, reason);
+  std::abort();
+}
+
+}  // namespace rote

@@ -1,0 +1,65 @@
+// kernels/check.h — the error types, the builder of their texts and the two checks. No formatting of tensors.
+//
+// A text reads `who: what is wrong, with values. What would be right.` User faults are thrown before any memory is written.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace rote {
+
+enum class ErrorKind { memory, shape, dtype, device, argument, state, io, non_finite };
+
+class Error : public std::exception {
+ public:
+  Error(ErrorKind kind, std::string text) : kind(kind), text(std::move(text)) {}
+  const char* what() const noexcept override { return text.c_str(); }
+  const ErrorKind kind;
+  const std::string text;
+};
+
+template <ErrorKind K>
+struct ErrorOf : Error {
+  explicit ErrorOf(std::string text) : Error(K, std::move(text)) {}
+};
+
+using MemoryError = ErrorOf<ErrorKind::memory>;
+using ShapeError = ErrorOf<ErrorKind::shape>;
+using DTypeError = ErrorOf<ErrorKind::dtype>;
+using DeviceError = ErrorOf<ErrorKind::device>;
+using ArgumentError = ErrorOf<ErrorKind::argument>;
+using StateError = ErrorOf<ErrorKind::state>;
+using IoError = ErrorOf<ErrorKind::io>;
+using NonFiniteError = ErrorOf<ErrorKind::non_finite>;
+
+// str(a, b, …): the arguments written one after the other.
+template <class... A>
+std::string str(const A&... a) {
+  std::ostringstream out;
+  (out << ... << a);
+  return out.str();
+}
+
+// The name among `known` with the smallest edit distance to `word`, empty where none is near (more than a third differs).
+std::string nearest(const std::string& word, const std::string* known, int64_t count);
+
+namespace detail {
+[[noreturn]] void assertion_failed(const char* file, int line, const char* condition, const char* reason);
+}
+
+}  // namespace rote
+
+// A user's fault: throws `Type` with the text built from the rest.
+#define ROTE_CHECK(condition, Type, ...)                              \
+  do {                                                                \
+    if (!(condition)) throw ::rote::Type(::rote::str(__VA_ARGS__));   \
+  } while (false)
+
+// Our own fault: prints place and reason and aborts, in every build.
+#define ROTE_ASSERT(condition, reason)                                                        \
+  do {                                                                                        \
+    if (!(condition)) ::rote::detail::assertion_failed(__FILE__, __LINE__, #condition, reason); \
+  } while (false)

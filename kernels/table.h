@@ -1,0 +1,129 @@
+// kernels/table.h — every kernel of one device and instruction set as a table of pointers, and which table this process uses.
+//
+// KernelTable<float> exists for scalar, avx2, avx512 (neon); KernelTable<double> once, baseline, for gradcheck and f64 tensors: the
+// same sources, compiled with Real = double. All pointers are to elements; strides are in elements; rows are contiguous unless a
+// stride says otherwise. A kernel that writes floating results returns the largest (bits & 0x7FFFFFFF) of what it wrote (as f32),
+// its status word: 0x7F800000 is an infinity, above it NaN. Outputs never overlap inputs unless a comment allows it.
+#pragma once
+
+#include <cstdint>
+
+namespace rote {
+
+// C[M,N] = A[M,K]·B[K,N] + bias, per batch item, by arithmetic.md 2: acc = +0; acc = fma(A[i,k], B[k,j], acc) for k ascending;
+// K is cut into sample leaves of `leaf` (0: one leaf), each of those into pieces of 1024; pieces of one sample leaf fold by the tree law,
+// then the sample leaves do. K is a multiple of leaf.
+template <class Real>
+struct Gemm {
+  int64_t batch = 1, M = 0, N = 0, K = 0;
+  const Real* a = nullptr;
+  int64_t a_batch = 0, a_row = 0, a_col = 0;  // A[i,k] = a[i*a_row + k*a_col]
+  const Real* b = nullptr;
+  int64_t b_batch = 0, b_row = 0, b_col = 0;  // B[k,j] = b[k*b_row + j*b_col]
+  Real* c = nullptr;
+  int64_t c_batch = 0, c_row = 0;             // C[i,j] = c[i*c_row + j]
+  const Real* bias = nullptr;                 // [N] or none
+  int64_t leaf = 0;
+};
+
+// Dropout by Philox (arithmetic.md 7). Element e of sample s keeps its value times `scale` unless its half word is below `threshold`.
+// Half word of e: block e/8 with counter (block low 32, sample low, op, sample high), key = seed; word (e%8)/2; low half for even e.
+struct Dropout {
+  uint64_t seed = 0, first_sample = 0;
+  uint32_t op = 0;
+  uint32_t threshold = 0;  // round(p·65536); 0: off
+  float scale = 1;         // 1 / (1 - threshold/65536)
+};
+
+// Strides of a [B,H,T,D] operand whose last axis is contiguous.
+struct Strides3 {
+  int64_t b = 0, h = 0, t = 0;
+};
+
+// o = softmax(scale·q·kᵀ + bias, masked)·v per (b,h), by arithmetic.md 3. Element (t,s) of head h of sample b:
+// mask[b*mask_b + h*mask_h + t*mask_t + s*mask_s] != 0 keeps the key; bias alike. max, sum: [B,H,T], saved for backward.
+template <class Real>
+struct Attention {
+  int64_t B = 0, H = 0, T = 0, S = 0, D = 0;
+  const Real *q = nullptr, *k = nullptr, *v = nullptr;
+  Strides3 q_at, k_at, v_at, o_at;
+  const uint8_t* mask = nullptr;
+  int64_t mask_b = 0, mask_h = 0, mask_t = 0, mask_s = 0;
+  const Real* bias = nullptr;
+  int64_t bias_b = 0, bias_h = 0, bias_t = 0, bias_s = 0;
+  bool causal = false;
+  Real scale = 1;
+  Dropout dropout;  // element of (t,s): t·65536 + (s - origin) in sample b, op + 0x9E3779B9·h; origin: the sample's first unmasked key
+  Real *o = nullptr, *max = nullptr, *sum = nullptr;
+};
+
+template <class Real>
+struct AttentionGrad {
+  Attention<Real> forward;  // o, max, sum hold the forward's results
+  const Real* dout = nullptr;
+  Strides3 do_at;
+  Real *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  Strides3 dq_at, dk_at, dv_at;
+};
+
+template <class Real>
+struct KernelTable {
+  const char* isa;
+
+  uint32_t (*gemm)(const Gemm<Real>&);
+  uint32_t (*attention)(const Attention<Real>&);
+  uint32_t (*attention_backward)(const AttentionGrad<Real>&);
+
+  // y[r] = Σ x[r,:]: 64 lanes, leaves of 4096, tree (arithmetic.md 3).
+  uint32_t (*sum_rows)(int64_t rows, int64_t n, const Real* x, Real* y);
+  // y[c] = Σ_r x[r,c]: one chain per column inside a leaf of `leaf` rows (0: one leaf) cut every 1024 rows, then the trees, as in Gemm.
+  uint32_t (*sum_columns)(int64_t rows, int64_t columns, int64_t leaf, const Real* x, Real* y);
+  // y[r] = max x[r,:] with NaN winning and +0 > -0; n > 0.
+  uint32_t (*max_rows)(int64_t rows, int64_t n, const Real* x, Real* y);
+
+  uint32_t (*softmax)(int64_t rows, int64_t n, const Real* x, Real* y);
+  uint32_t (*softmax_backward)(int64_t rows, int64_t n, const Real* y, const Real* dy, Real* dx);
+  uint32_t (*log_softmax)(int64_t rows, int64_t n, const Real* x, Real* y);
+  uint32_t (*log_softmax_backward)(int64_t rows, int64_t n, const Real* y, const Real* dy, Real* dx);
+
+  // y = fma((x-mean)·rstd, w, b); w and b may be none. mean, rstd: [rows].
+  uint32_t (*layer_norm)(int64_t rows, int64_t n, Real eps, const Real* x, const Real* w, const Real* b, Real* y, Real* mean, Real* rstd);
+  // dw, db by leaves of `leaf` rows as in sum_columns; dx, dw, db may each be none.
+  uint32_t (*layer_norm_backward)(int64_t rows, int64_t n, int64_t leaf, const Real* x, const Real* w, const Real* mean, const Real* rstd,
+                                  const Real* dy, Real* dx, Real* dw, Real* db);
+
+  // loss[r] = -weight·Σ_c target_c·log p_c with target = (1-smoothing)·onehot(label) + smoothing/V; 0 where label = ignore_index.
+  // lse[r] = log Σ exp(logits[r,:]). class_weight: [V] or none, multiplies each class's term.
+  uint32_t (*cross_entropy)(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index, const Real* class_weight,
+                            Real smoothing, Real* loss, Real* lse);
+  // dlogits[r,:] = dloss[r]·∂loss[r]/∂logits; exactly 0 in ignored rows.
+  uint32_t (*cross_entropy_backward)(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
+                                     const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
+
+  // y[i,:] = table[ids[i],:]; ids are checked by the caller.
+  uint32_t (*embedding)(int64_t n, int64_t C, const int64_t* ids, const Real* table, Real* y);
+  // dtable[V,C] (all of it written): stable counting sort by (id, leaf, position), chain inside a leaf of `leaf` rows, then the tree over
+  // the sample leaves that hold the id (missing leaves are skipped: adding their 0 changes nothing). Rows with id == padding_idx add nothing.
+  uint32_t (*embedding_backward)(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
+                                 Real* dtable);
+
+  // x, y: [samples, per_sample]; y may be x.
+  uint32_t (*dropout)(const Dropout& dropout, int64_t samples, int64_t per_sample, const Real* x, Real* y);
+  // Uniform [0,1) = (word >> 8)·2^-24 and standard normal (inverse CDF of one word): element i from word i%4 of block i/4, sample 0.
+  uint32_t (*uniform)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
+  uint32_t (*normal)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
+
+  // Σ x² in f64 for the clip norm: 64 lanes per block of 4096, tree over blocks; blocks[i] receives block i's sum, ceil(n/4096) of them.
+  void (*square_blocks)(int64_t n, const Real* x, double* blocks);
+};
+
+// The table in use: the widest instruction set of this machine, or the one that ROTE_ISA names (scalar, avx2, avx512, neon).
+// Throws ArgumentError at the first call where ROTE_ISA names an unknown one or one that this machine lacks.
+template <class Real>
+const KernelTable<Real>& kernels();
+template <>
+const KernelTable<float>& kernels<float>();
+template <>
+const KernelTable<double>& kernels<double>();
+
+}  // namespace rote

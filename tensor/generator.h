@@ -1,0 +1,13 @@
+// tensor/generator.h — the seed of the process and the running ordinal of user draws. What fills the words: kernels/philox.h.
+#pragma once
+
+#include <cstdint>
+
+namespace rote {
+
+// Seeds everything that draws: initialisation, dropout outside of a run, user draws (whose ordinal starts again at 0).
+void manual_seed(uint64_t seed);
+uint64_t current_seed();
+uint32_t next_user_draw();
+
+}  // namespace rote

@@ -1,0 +1,187 @@
+// trainer/data/table.cpp — splitting delimited text and JSON lines into rows.
+#include "trainer/data/table.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/check.h"
+#include "trainer/json_text.h"
+#include "trainer/python_text.h"
+
+namespace rote::data {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// Length of the UTF-8 sequence at `at`, 0 where there is none (RFC 3629: no overlong form, no surrogate, nothing past U+10FFFF).
+size_t utf8_length(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) -> unsigned { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0; };
+  const auto follows = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return follows(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
+    return follows(1) && follows(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
+    return follows(1) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void check_text(std::string_view text, const std::string& source) {
+  int64_t line = 1;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text, at);
+    ROTE_CHECK(length > 0, ArgumentError, source, ":", line, ": is not UTF-8; save the file in that encoding.");
+    ROTE_CHECK(text[at] != '\0', ArgumentError, source, ":", line, ": holds a NUL byte; a text file has none.");
+    if (text[at] == '\n') ++line;
+    at += length;
+  }
+}
+
+// Delimited text, field by field.
+class Splitter {
+ public:
+  Splitter(std::string_view text, char separator, const std::string& source) : text_(text), separator_(separator), source_(source) {}
+
+  bool at_end() const { return at_ == text_.size(); }
+  int64_t line() const { return line_; }
+
+  // The fields up to the end of the line; none for an empty line.
+  std::vector<std::string> row() {
+    if (take_line_end()) return {};
+    std::vector<std::string> fields;
+    while (true) {
+      fields.push_back(field());
+      if (at_end() || take_line_end()) return fields;
+      ++at_;  // the separator
+    }
+  }
+
+ private:
+  bool at_line_end() const { return text_[at_] == '\n' || text_.substr(at_, 2) == "\r\n"; }
+
+  bool take_line_end() {
+    if (at_end() || !at_line_end()) return false;
+    at_ += text_[at_] == '\n' ? 1 : 2;
+    ++line_;
+    return true;
+  }
+
+  std::string field() {
+    std::string out;
+    if (at_end() || text_[at_] != '"') {
+      while (!at_end() && text_[at_] != separator_ && !at_line_end()) out += text_[at_++];
+      return out;
+    }
+    const int64_t begun = line_;
+    ++at_;
+    while (true) {
+      ROTE_CHECK(!at_end(), ArgumentError, source_, ":", begun, ": a quoted field begins here and does not end; quotes inside one are written twice.");
+      if (text_[at_] == '\n') ++line_;
+      if (text_[at_] != '"') {
+        out += text_[at_++];
+        continue;
+      }
+      if (text_.substr(at_, 2) == "\"\"") out += '"', at_ += 2;
+      else break;
+    }
+    ++at_;
+    ROTE_CHECK(at_end() || text_[at_] == separator_ || at_line_end(), ArgumentError, source_, ":", line_,
+               ": text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
+    return out;
+  }
+
+  std::string_view text_;
+  char separator_;
+  const std::string& source_;
+  size_t at_ = 0;
+  int64_t line_ = 1;
+};
+
+Table parse_delimited(std::string_view text, char separator, const std::string& source) {
+  Table table{.source = source, .columns = {}, .rows = {}, .lines = {}};
+  Splitter splitter(text, separator, source);
+  while (!splitter.at_end()) {
+    const int64_t line = splitter.line();
+    std::vector<std::string> fields = splitter.row();
+    if (fields.empty()) continue;
+    if (table.columns.empty()) {
+      table.columns = std::move(fields);
+      for (size_t i = 0; i < table.columns.size(); ++i)
+        for (size_t j = 0; j < i; ++j) ROTE_CHECK(table.columns[i] != table.columns[j], ArgumentError, source, ":", line, ": two columns are named ", table.columns[i], "; rename one.");
+      continue;
+    }
+    ROTE_CHECK(fields.size() == table.columns.size(), ArgumentError, source, ":", line, ": has ", fields.size(), fields.size() == 1 ? " field" : " fields", " where the header names ",
+               table.columns.size(), " (", joined(table.columns), ").");
+    table.rows.push_back(std::move(fields));
+    table.lines.push_back(line);
+  }
+  ROTE_CHECK(!table.rows.empty(), ArgumentError, source, ": has a header (", joined(table.columns), ") and no rows.");
+  return table;
+}
+
+std::vector<std::string> columns_of(const ValueMap& object) {
+  std::vector<std::string> names;
+  for (const auto& entry : object) names.push_back(entry.first);
+  return names;
+}
+
+Table parse_json_lines(std::string_view text, const std::string& source) {
+  Table table{.source = source, .columns = {}, .rows = {}, .lines = {}};
+  int64_t line = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view content = text.substr(begin, end - begin);
+    begin = end + 1;
+    ++line;
+    if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+
+    const std::string place = str(source, ":", line);
+    const Value read = parse_json(std::string(content), place);
+    const ValueMap* object = read.as_map();
+    ROTE_CHECK(object && !object->empty(), ArgumentError, place, ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");
+    if (table.columns.empty()) table.columns = columns_of(*object);
+    std::vector<std::string> row;
+    for (const std::string& column : table.columns) {
+      const Value* value = object->find(column);
+      ROTE_CHECK(value, ArgumentError, place, ": has no ", column, "; the first row has ", joined(table.columns), ".");
+      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float(), ArgumentError, place, ": ", column, " is ", json_text(*value), "; only texts and numbers are read.");
+      row.push_back(python_str(*value));
+    }
+    ROTE_CHECK(object->size() == table.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ", joined(table.columns), ".");
+    table.rows.push_back(std::move(row));
+    table.lines.push_back(line);
+  }
+  return table;
+}
+
+}  // namespace
+
+size_t Table::column(const std::string& name) const {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found != columns.end()) return static_cast<size_t>(found - columns.begin());
+  const std::string near = nearest(name, columns.data(), static_cast<int64_t>(columns.size()));
+  throw ArgumentError(str(source, ": has no column ", name, near.empty() ? "" : "; did you mean " + near + "?", near.empty() ? "; it has " : " It has ", joined(columns), "."));
+}
+
+std::string Table::place(size_t row) const { return str(source, ":", lines[row]); }
+
+Table parse_table(const std::string& text, TableFormat format, const std::string& source) {
+  std::string_view content = text;
+  check_text(content, source);
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  ROTE_CHECK(content.find_first_not_of(" \t\r\n") != std::string_view::npos, ArgumentError, source, ": is empty; it must have named columns and at least one row.");
+  if (format == TableFormat::jsonl) return parse_json_lines(content, source);
+  return parse_delimited(content, format == TableFormat::tsv ? '\t' : ',', source);
+}
+
+}  // namespace rote::data

@@ -1,0 +1,30 @@
+// trainer/data/table.h — Table, named columns of text, and reading one from CSV, TSV or JSONL text. No files (dataset_file.h), no labels, no tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rote::data {
+
+struct Table {
+  std::string source;  // file name for error texts
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // [row][column]
+  std::vector<int64_t> lines;                  // [row]: line of the source on which the row begins, from 1
+
+  // Index of a column. Throws ArgumentError that lists the columns there are, the nearest first.
+  size_t column(const std::string& name) const;
+  // `x.tsv:17`, for error texts about a row.
+  std::string place(size_t row) const;
+};
+
+enum class TableFormat { csv, tsv, jsonl };
+
+// CSV and TSV: the first line names the columns. A field that begins with a quote ends with one and may hold separators, line ends and doubled quotes
+// (RFC 4180); a quote inside any other field stands for itself. JSONL: one object a line, of texts and numbers; the first names the columns.
+// Lines end with LF or CRLF, empty ones are skipped, a byte-order mark in front too.
+// Throws ArgumentError, one sentence that begins with `source` and the line: not UTF-8, NUL, ragged rows, open quotes, no rows.
+Table parse_table(const std::string& text, TableFormat format, const std::string& source);
+
+}  // namespace rote::data

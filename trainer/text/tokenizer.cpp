@@ -1,0 +1,275 @@
+// trainer/text/tokenizer.cpp — the way of a text through the parts: added tokens, normalizer, words, model, truncation, template, padding.
+#include "trainer/text/tokenizer.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "kernels/check.h"
+#include "trainer/text/tokenizer_json.h"
+#include "trainer/text/unicode.h"
+
+namespace rote::text {
+
+struct Tokenizer::Parts {
+  Parts(TokenizerSpec spec, TokenizerConfig settings)
+      : normalizer(std::move(spec.normalizer)),
+        pre_tokenizer(std::move(spec.pre_tokenizer)),
+        model(spec.vocab, std::move(spec.model)),
+        added(spec.added_tokens, model, normalizer),
+        post_processor(std::move(spec.post_processor)),
+        decoder(std::move(spec.decoder)),
+        config(std::move(settings)) {
+    vocab_size = model.vocab_size();
+    for (const auto& [token, id] : added.ids()) vocab_size += !model.token_to_id(token);
+  }
+
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  WordPiece model;
+  AddedTokens added;
+  PostProcessor post_processor;
+  Decoder decoder;
+  TokenizerConfig config;
+  int64_t vocab_size = 0;  // added tokens included
+  std::vector<std::pair<std::string, std::string>> files;
+};
+
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+constexpr const char* kFolderFiles[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"};
+
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(static_cast<size_t>(std::filesystem::file_size(path, error)), '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  ROTE_CHECK(in && !error, IoError, "tokenizer: ", path.string(), " cannot be read: ", std::strerror(errno), ".");
+  return bytes;
+}
+
+// Collects the tokens of one text. Words and added tokens are counted as they come; in a list of words all tokens of one share its number.
+class Row {
+ public:
+  Row(Encoding& row, Fields fields, int64_t sequence) : row_(row), fields_(fields), sequence_(sequence) {}
+
+  void begin_word(std::optional<int64_t> number) { word_ = number ? *number : word_ + 1; }
+  bool full() const { return fields_ == Fields::all; }
+  void push(int64_t id) { row_.ids.push_back(id); }
+  void describe(std::string token, Span origin) {
+    row_.tokens.push_back(std::move(token));
+    row_.offsets.emplace_back(origin.begin, origin.end);
+    row_.word_ids.push_back(word_);
+  }
+  void finish() {
+    const size_t n = row_.ids.size();
+    row_.type_ids.assign(n, sequence_);
+    row_.attention_mask.assign(n, 1);
+    if (!full()) return;
+    row_.special_tokens_mask.assign(n, 0);
+    row_.sequence_ids.assign(n, sequence_);
+  }
+
+ private:
+  Encoding& row_;
+  const Fields fields_;
+  const int64_t sequence_;
+  int64_t word_ = -1;
+};
+
+// The tokens of `bytes`, appended to `row`; `word` is the number of all of them where the text is one word of a list.
+void encode_text(const Tokenizer::Parts& parts, std::string_view bytes, std::optional<int64_t> word, Row& row) {
+  const std::u32string text = decode_text(bytes, "encode");
+  std::vector<Stretch> outer, inner;
+  std::vector<Span> words;
+  std::vector<Piece> pieces;
+  const auto push_added = [&](int64_t id, std::u32string_view found, Span origin) {
+    row.begin_word(word);
+    row.push(id);
+    if (row.full()) row.describe(to_utf8(found), origin);
+  };
+
+  parts.added.in_text().split(text, outer);
+  for (const Stretch& stretch : outer) {
+    const std::u32string_view found = std::u32string_view(text).substr(stretch.begin, stretch.end - stretch.begin);
+    if (stretch.id >= 0) {
+      push_added(stretch.id, found, {stretch.begin, stretch.end});
+      continue;
+    }
+    NormalizedText normalized = NormalizedText::of(found, stretch.begin);
+    normalize(parts.normalizer, normalized);
+    // The code points that the characters [begin, end) of the normalized text stand for.
+    const auto origin = [&](uint32_t begin, uint32_t end) {
+      return Span{normalized.origin[begin].begin, normalized.origin[end - 1].end};
+    };
+    parts.added.in_normalized().split(normalized.chars, inner);
+    for (const Stretch& part : inner) {
+      const std::u32string_view chars = std::u32string_view(normalized.chars).substr(part.begin, part.end - part.begin);
+      if (part.id >= 0) {
+        push_added(part.id, chars, origin(part.begin, part.end));
+        continue;
+      }
+      split_words(parts.pre_tokenizer, chars, words);
+      for (const Span& span : words) {
+        pieces.clear();
+        parts.model.tokenize(chars.substr(span.begin, span.end - span.begin), pieces);
+        row.begin_word(word);
+        const uint32_t shift = part.begin + span.begin;
+        for (const Piece& piece : pieces) {
+          row.push(piece.id);
+          if (row.full()) row.describe(*parts.model.id_to_token(piece.id), origin(shift + piece.begin, shift + piece.end));
+        }
+      }
+    }
+  }
+}
+
+Encoding encode_sequence(const Tokenizer::Parts& parts, const Sequence& sequence, int64_t number, Fields fields) {
+  Encoding encoding;
+  Row row(encoding, fields, number);
+  if (sequence.words() == nullptr) {
+    encode_text(parts, sequence.text(), std::nullopt, row);
+  } else {
+    int64_t word = 0;
+    for (const std::string& text : *sequence.words()) encode_text(parts, text, word++, row);
+  }
+  row.finish();
+  return encoding;
+}
+
+void check_truncation(const Truncation& truncation, int64_t special) {
+  ROTE_CHECK(truncation.max_length >= 0 && truncation.stride >= 0, ArgumentError, "truncation: max_length is ", truncation.max_length,
+             " and stride ", truncation.stride, "; neither may be negative.");
+  ROTE_CHECK(truncation.max_length >= special, ArgumentError, "truncation: max_length is ", truncation.max_length,
+             " but the template alone has ", special, " special tokens; raise max_length.");
+  ROTE_CHECK(truncation.max_length == 0 || truncation.stride <= truncation.max_length - special, ArgumentError,
+             "truncation: stride is ", truncation.stride, " but max_length ", truncation.max_length, " leaves ",
+             truncation.max_length - special, " tokens for the text; the stride must be smaller.");
+}
+
+// The id of the token that the files give this role, else of `usual` where that is a special token.
+std::optional<int64_t> role_id(const Tokenizer::Parts& parts, const char* role, const std::string& usual) {
+  const auto named = parts.config.roles.find(role);
+  if (named == parts.config.roles.end()) return parts.added.is_special(usual) ? parts.added.token_to_id(usual) : std::nullopt;
+  const auto id = parts.added.token_to_id(named->second);
+  return id ? id : parts.model.token_to_id(named->second);
+}
+
+}  // namespace
+
+Encoding Tokenizer::encode(const EncodeInput& input, const EncodeOptions& options) const {
+  Encoding first = encode_sequence(*parts_, input.text, 0, options.fields);
+  std::optional<Encoding> second;
+  if (input.pair) second = encode_sequence(*parts_, *input.pair, 1, options.fields);
+
+  if (options.truncation) {
+    const int64_t special = options.add_special_tokens ? parts_->post_processor.added_tokens(second.has_value()) : 0;
+    check_truncation(*options.truncation, special);
+    truncate_texts(first, second ? &*second : nullptr, options.truncation->max_length - special, *options.truncation, options.fields);
+  }
+  Encoding row = parts_->post_processor.process(std::move(first), std::move(second), {options.add_special_tokens, options.fields});
+  if (options.padding) {
+    std::vector<Encoding> rows;
+    rows.push_back(std::move(row));
+    pad(rows, *options.padding, options.fields);
+    return std::move(rows[0]);
+  }
+  return row;
+}
+
+Encoding Tokenizer::encode(Sequence text, Sequence pair, const EncodeOptions& options) const {
+  return encode(EncodeInput(text, pair), options);
+}
+
+std::vector<Encoding> Tokenizer::encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options) const {
+  EncodeOptions each = options;
+  each.padding.reset();
+  std::vector<Encoding> rows;
+  rows.reserve(inputs.size());
+  for (const EncodeInput& input : inputs) rows.push_back(encode(input, each));
+  if (options.padding) pad(rows, *options.padding, options.fields);
+  return rows;
+}
+
+std::string Tokenizer::decode(const std::vector<int64_t>& ids, bool skip_special_tokens) const {
+  std::vector<std::string> tokens;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ROTE_CHECK(ids[i] >= 0, ArgumentError, "decode: ids[", i, "] is ", ids[i],
+               ", which no token has; replace fillers such as -100 by the pad token or leave them out.");
+    std::optional<std::string> token = id_to_token(ids[i]);
+    if (token && !(skip_special_tokens && parts_->added.is_special(*token))) tokens.push_back(std::move(*token));
+  }
+  return join_tokens(parts_->decoder, tokens);
+}
+
+std::optional<int64_t> Tokenizer::token_to_id(std::string_view token) const {
+  const auto id = parts_->added.token_to_id(token);
+  return id ? id : parts_->model.token_to_id(token);
+}
+
+std::optional<std::string> Tokenizer::id_to_token(int64_t id) const {
+  const std::string* token = parts_->added.id_to_token(id);
+  if (token == nullptr) token = parts_->model.id_to_token(id);
+  return token != nullptr ? std::optional<std::string>(*token) : std::nullopt;
+}
+
+int64_t Tokenizer::vocab_size(bool with_added_tokens) const {
+  return with_added_tokens ? parts_->vocab_size : parts_->model.vocab_size();
+}
+
+std::optional<int64_t> Tokenizer::pad_token_id() const { return role_id(*parts_, "pad_token", "[PAD]"); }
+std::optional<int64_t> Tokenizer::cls_token_id() const { return role_id(*parts_, "cls_token", "[CLS]"); }
+std::optional<int64_t> Tokenizer::sep_token_id() const { return role_id(*parts_, "sep_token", "[SEP]"); }
+std::optional<int64_t> Tokenizer::mask_token_id() const { return role_id(*parts_, "mask_token", "[MASK]"); }
+std::optional<int64_t> Tokenizer::unk_token_id() const {
+  const auto id = role_id(*parts_, "unk_token", "[UNK]");
+  return id ? id : token_to_id(parts_->model.unk_token());
+}
+
+std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->config.model_max_length; }
+Side Tokenizer::padding_side() const { return parts_->config.padding_side.value_or(Side::right); }
+Side Tokenizer::truncation_side() const { return parts_->config.truncation_side.value_or(Side::right); }
+
+const Files& Tokenizer::files() const { return parts_->files; }
+
+void Tokenizer::save(const std::filesystem::path& folder) const {
+  for (const auto& [name, bytes] : parts_->files) {
+    const std::filesystem::path path = folder / name;
+    std::ofstream out(path, std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    ROTE_CHECK(out, IoError, "tokenizer: ", path.string(), " cannot be written: ", std::strerror(errno), ".");
+  }
+}
+
+Tokenizer Tokenizer::from_file(const std::filesystem::path& tokenizer_json) {
+  auto bytes = read_file(tokenizer_json);
+  ROTE_CHECK(bytes.has_value(), IoError, "tokenizer: ", tokenizer_json.string(), " is not there; give the path of a tokenizer.json.");
+  auto parts = std::make_shared<Parts>(read_tokenizer_json(*bytes, tokenizer_json.string()), TokenizerConfig{});
+  parts->files.emplace_back("tokenizer.json", std::move(*bytes));
+  return Tokenizer(std::move(parts));
+}
+
+Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
+  Files files;
+  for (const char* name : kFolderFiles) {
+    if (auto bytes = read_file(folder / name)) files.emplace_back(name, std::move(*bytes));
+  }
+  ROTE_CHECK(!files.empty() && files[0].first == kFolderFiles[0], IoError, "tokenizer: ", folder.string(),
+             " has no tokenizer.json (looked for that, and for tokenizer_config.json, special_tokens_map.json and vocab.txt beside it); "
+             "give a checkpoint folder that holds its tokenizer.");
+  TokenizerConfig config;
+  for (const auto& [name, bytes] : files) {
+    if (name == "tokenizer_config.json" || name == "special_tokens_map.json") {
+      read_tokenizer_config(bytes, (folder / name).string(), config);
+    }
+  }
+  auto parts = std::make_shared<Parts>(read_tokenizer_json(files[0].second, (folder / files[0].first).string()), std::move(config));
+  parts->files = std::move(files);
+  return Tokenizer(std::move(parts));
+}
+
+}  // namespace rote::text

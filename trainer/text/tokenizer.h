@@ -1,0 +1,96 @@
+// trainer/text/tokenizer.h — the tokenizer of a checkpoint: text to ids and back, as its tokenizer.json says. Trains no vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainer/text/encoding.h"
+
+namespace rote::text {
+
+struct EncodeOptions {
+  bool add_special_tokens = true;
+  Fields fields = Fields::all;
+  std::optional<Truncation> truncation;
+  std::optional<Padding> padding;
+};
+
+// A text to encode: a string, or a list of words that are each encoded on its own. Refers to the caller's memory; used as an argument.
+class Sequence {
+ public:
+  Sequence(std::string_view text) : text_(text) {}
+  Sequence(const std::string& text) : text_(text) {}
+  Sequence(const char* text) : text_(text) {}
+  Sequence(const std::vector<std::string>& words) : words_(&words) {}
+
+  std::string_view text() const { return text_; }
+  // Null where this is a string.
+  const std::vector<std::string>* words() const { return words_; }
+
+ private:
+  std::string_view text_;
+  const std::vector<std::string>* words_ = nullptr;
+};
+
+struct EncodeInput {
+  EncodeInput(Sequence text) : text(text) {}
+  EncodeInput(Sequence text, Sequence pair) : text(text), pair(pair) {}
+  Sequence text;
+  std::optional<Sequence> pair;
+};
+
+// 1. Immutable and cheap to copy; any thread may call any member.
+// 2. Ids, offsets and the rest equal those of the Hugging Face tokenizers library for the same tokenizer.json.
+// 3. Truncation and padding that the file asks for are not applied; the caller's options are.
+class Tokenizer {
+ public:
+  struct Parts;  // known to tokenizer.cpp only
+
+  // Reads one tokenizer.json. Throws IoError where it cannot be read or is none, ArgumentError where it needs a component Rote lacks.
+  static Tokenizer from_file(const std::filesystem::path& tokenizer_json);
+  // Reads tokenizer.json and, where they are there, tokenizer_config.json, special_tokens_map.json and vocab.txt of a checkpoint.
+  static Tokenizer from_folder(const std::filesystem::path& folder);
+
+  // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked.
+  Encoding encode(const EncodeInput& input, const EncodeOptions& options = {}) const;
+  Encoding encode(Sequence text, Sequence pair, const EncodeOptions& options = {}) const;
+  std::vector<Encoding> encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options = {}) const;
+
+  // The text of `ids`; ids that no token has are left out. Throws ArgumentError at a negative id.
+  std::string decode(const std::vector<int64_t>& ids, bool skip_special_tokens = true) const;
+
+  std::optional<int64_t> token_to_id(std::string_view token) const;
+  std::optional<std::string> id_to_token(int64_t id) const;
+  // Tokens of the model, with those added to it unless told otherwise.
+  int64_t vocab_size(bool with_added_tokens = true) const;
+
+  // Ids by role, as the checkpoint's files name them; where they do not, [PAD] [CLS] [SEP] [MASK] if those are special tokens.
+  std::optional<int64_t> pad_token_id() const;
+  std::optional<int64_t> cls_token_id() const;
+  std::optional<int64_t> sep_token_id() const;
+  std::optional<int64_t> mask_token_id() const;
+  std::optional<int64_t> unk_token_id() const;
+
+  // Tokens that the model can take at once, template included; absent where the files set no limit.
+  std::optional<int64_t> model_max_length() const;
+  Side padding_side() const;
+  Side truncation_side() const;
+
+  // The files that were read, name and bytes, for a checkpoint to carry along.
+  const std::vector<std::pair<std::string, std::string>>& files() const;
+  // Writes them into `folder`, byte for byte. Throws IoError.
+  void save(const std::filesystem::path& folder) const;
+
+ private:
+  explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace rote::text

@@ -1,0 +1,97 @@
+// trainer/text_forms.cpp — aligning and formatting metrics, results files.
+#include "trainer/text_forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "kernels/check.h"
+#include "trainer/json_text.h"
+#include "trainer/python_text.h"
+
+namespace rote {
+
+namespace {
+
+// Python's timedelta of whole seconds, and hundredths cut off: `1 day, 1:01:01.50`.
+std::string runtime_text(double seconds) {
+  const int64_t whole = static_cast<int64_t>(seconds);
+  const int hundredths = static_cast<int>(std::abs(seconds - static_cast<double>(whole)) * 100);
+  const int64_t days = whole / 86400;
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%d:%02d:%02d.%02d", static_cast<int>(whole / 3600 % 24), static_cast<int>(whole / 60 % 60), static_cast<int>(whole % 60), hundredths);
+  return (days > 0 ? str(days, days == 1 ? " day, " : " days, ") : "") + buffer;
+}
+
+std::string metric_text(const std::string& name, const Value& value) {
+  double number = 0;
+  if (value.number(number) && std::isfinite(number)) {
+    if (name.find("_mem_") != std::string::npos) return str(static_cast<int64_t>(number) >> 20, "MB");
+    if (name.find("_runtime") != std::string::npos) return runtime_text(number);
+    if (name == "total_flos") return str(static_cast<int64_t>(number) >> 30, "GF");
+    if (value.as_float()) return python_float(rounded(number, 4));
+  }
+  return python_str(value);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  ROTE_CHECK(out.good(), IoError, path, ": could not be written; is the folder there and the disk not full?");
+}
+
+ValueMap read_results(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in.good()) return {};
+  std::ostringstream text;
+  text << in.rdbuf();
+  const Value read = parse_json(text.str(), path);
+  ROTE_CHECK(read.as_map(), ArgumentError, path, ": holds no map of results; move it away or choose another folder.");
+  return *read.as_map();
+}
+
+}  // namespace
+
+std::string metrics_text(const std::string& split, const Metrics& metrics) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  int64_t name_width = 0, value_width = 0;
+  Metrics sorted = metrics;
+  sorted.sort_by_name();
+  for (const auto& [name, value] : sorted) {
+    lines.emplace_back(name, metric_text(name, value));
+    name_width = std::max(name_width, code_points(name));
+    value_width = std::max(value_width, code_points(lines.back().second));
+  }
+  const auto blanks = [](int64_t width, const std::string& text) { return std::string(static_cast<size_t>(width - code_points(text)), ' '); };
+  std::string out = "***** " + split + " metrics *****\n";
+  for (const auto& [name, value] : lines) out += "  " + name + blanks(name_width, name) + " = " + blanks(value_width, value) + value + "\n";
+  return out;
+}
+
+void save_metrics(const std::string& folder, const std::string& split, const Metrics& metrics, SaveMetrics options) {
+  const JsonStyle style{.indent = 4, .sort_keys = true};
+  const std::filesystem::path root = folder;
+  write_file((root / (split + "_results.json")).string(), json_text(metrics, style));
+  if (!options.combined) return;
+  const std::string all = (root / "all_results.json").string();
+  ValueMap results = read_results(all);
+  for (const auto& [name, value] : metrics) results.set(name, value);
+  write_file(all, json_text(results, style));
+}
+
+Metrics speed_metrics(const std::string& split, const Speed& speed) {
+  Metrics out{{split + "_runtime", rounded(speed.seconds, 4)}};
+  if (speed.seconds == 0) return out;
+  const std::pair<const char*, std::optional<double>> rates[] = {{"samples", speed.samples}, {"steps", speed.steps}, {"tokens", speed.tokens}};
+  for (const auto& [what, count] : rates)
+    if (count) out.set(split + "_" + what + "_per_second", rounded(*count / speed.seconds, 3));
+  return out;
+}
+
+}  // namespace rote
