@@ -15,9 +15,9 @@ inline WordList words_of(Task) { return {"text-classification"}; }
 
 struct DataArguments {
   Task task = Task::text_classification;
-  std::string model_name_or_path;
-  std::string train_file;
-  std::optional<std::string> validation_file;
+  std::string model_name_or_path = "";
+  std::string train_file = "";
+  std::optional<std::string> validation_file = {};
   std::vector<std::string> text_column_names = {"text"};  // one text, or the two of a pair
   std::string label_column_name = "label";
   int64_t max_seq_length = 128;  // tokens, special ones included

@@ -220,8 +220,9 @@ class Reader {
       const std::optional<Value> value = convert(row, text);
       if (!value) return fault(row.name, "--" + row.name + ": got " + (text.empty() ? "an empty text" : text) + "; it must be " + expected(row) + ".");
       Row plain = row;
-      plain.action = FieldAction::apply;  // a refused field is judged once, with the whole struct
+      plain.action = FieldAction::apply;  // words only: the rest is judged once, with the whole struct
       plain.at_least = plain.below = {};
+      plain.required = false;
       if (const std::string wrong = fault_of(plain, *value); !wrong.empty()) return fault(row.name, wrong);
       values.push_back(*value);
     }

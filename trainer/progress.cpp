@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 
@@ -36,11 +35,11 @@ std::string decimals(double value, int count) {
 }  // namespace
 
 std::string progress_text(const Progress& p) {
-  const double rate = p.seconds > 0 ? static_cast<double>(p.done - p.since) / p.seconds : 0.0;
   std::string out = str(p.done, "/", p.total, " [", clock_text(p.seconds));
-  if (rate > 0) {
-    out += "<" + clock_text(std::ceil(static_cast<double>(p.total - p.done) / rate));
-    out += rate >= 1 ? ", " + decimals(rate, 2) + "it/s" : ", " + decimals(1 / rate, 2) + "s/it";
+  if (p.done > p.since && p.seconds > 0) {
+    const double each = p.seconds / static_cast<double>(p.done - p.since);
+    out += "<" + clock_text(static_cast<double>(p.total - p.done) * each);
+    out += each <= 1 ? ", " + decimals(1 / each, 2) + "it/s" : ", " + decimals(each, 2) + "s/it";
   }
   if (p.loss) out += ", loss=" + general_float(*p.loss, 4);
   return out + "]";

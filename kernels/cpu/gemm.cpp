@@ -4,6 +4,7 @@
 // K is walked in blocks of whole pieces, so that panels stay in the second-level cache; between two blocks a tile's partial results wait
 // on its stack. B is packed once per block and shared where many row tasks read it; A always by the task that uses it.
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/pack.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/pool.h"
@@ -14,7 +15,6 @@ namespace rote::isa::ROTE_ISA_NAME {
 
 namespace {
 
-constexpr int64_t kPiece = 1024;             // KL of arithmetic.md 2
 constexpr int64_t kBlockRows = 2048;         // of K: one B panel and two A panels of this length fit 1 MB
 constexpr int64_t kSharedB = 1 << 20;        // elements of packed B that tasks share
 constexpr int64_t kPrivateA = 1 << 16;       // elements of packed A that a task keeps
@@ -22,9 +22,7 @@ constexpr int64_t kTaskWork = 1 << 19;       // multiply-adds that are worth a t
 constexpr int64_t kSharedWork = 1 << 26;     // multiply-adds of a batch item that are worth two regions of their own
 constexpr int64_t kTaskPanels = (28 + kTileRows - 1) / kTileRows;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
-int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 struct KBlock {
   int64_t k = 0, rows = 0;           // of A's columns and B's rows
@@ -47,7 +45,7 @@ int32_t pops_after(int64_t i, int64_t count) { return tree_merges(i) + (i + 1 < 
 KPlan plan_k(int64_t K, int64_t leaf) {
   if (leaf <= 0 || K == 0) leaf = K;
   const int64_t leaves = K == 0 ? 1 : K / leaf;
-  const int64_t pieces = at_least(ceil_div(leaf, kPiece), 1);
+  const int64_t pieces = most(ceil_div(leaf, kChainRows), 1);
   const int64_t most_blocks = 2 * ceil_div(K, kBlockRows) + 1;  // two neighbours are together longer than kBlockRows
   KPlan plan;
   void* memory = take_scratch(most_blocks * static_cast<int64_t>(sizeof(KBlock)) + leaves * pieces * static_cast<int64_t>(sizeof(Step)));
@@ -56,7 +54,7 @@ KPlan plan_k(int64_t K, int64_t leaf) {
   int64_t step = 0, k = 0, depth = 0;
   for (int64_t l = 0; l < leaves; ++l) {
     for (int64_t i = 0; i < pieces; ++i, ++step) {
-      const int64_t rows = at_most(leaf - i * kPiece, kPiece);
+      const int64_t rows = least(leaf - i * kChainRows, kChainRows);
       const int32_t pops = pops_after(i, pieces) + (i + 1 < pieces ? 0 : pops_after(l, leaves));  // a leaf is a piece one level up
       plan.steps[step] = {static_cast<int32_t>(rows), pops};
       if (step == 0 || plan.blocks[plan.block_count - 1].rows + rows > kBlockRows) plan.blocks[plan.block_count++] = {k, 0, step, 0, depth};
@@ -65,8 +63,8 @@ KPlan plan_k(int64_t K, int64_t leaf) {
       ++block.step_count;
       k += rows;
       depth += 1 - pops;
-      plan.longest = at_least(plan.longest, block.rows);
-      plan.depth = at_least(plan.depth, depth + 1);
+      plan.longest = most(plan.longest, block.rows);
+      plan.depth = most(plan.depth, depth + 1);
     }
   }
   return plan;
@@ -95,11 +93,11 @@ Panels b_panels(Real* memory, int64_t columns, int64_t depth) {
   return {memory, panel_stride(depth, kTileColumns), count, kTileColumns, last};
 }
 
-Lanes a_lanes(const Gemm<Real>& g, const Area& area, const KBlock& block) {
+Operand a_operand(const Gemm<Real>& g, const Area& area, const KBlock& block) {
   return {g.a + area.item * g.a_batch + area.row * g.a_row + block.k * g.a_col, g.a_row, g.a_col, area.rows};
 }
 
-Lanes b_lanes(const Gemm<Real>& g, const Area& area, const KBlock& block) {
+Operand b_operand(const Gemm<Real>& g, const Area& area, const KBlock& block) {
   return {g.b + area.item * g.b_batch + area.column * g.b_col + block.k * g.b_row, g.b_col, g.b_row, area.columns};
 }
 
@@ -118,12 +116,12 @@ void multiply(const Product& product, const Area& area, const KBlock& block, con
     const int64_t column = area.column + j * kTileColumns;
     job.b = b.p + j * b.stride;
     job.bias = g.bias ? g.bias + column : nullptr;
-    job.columns = static_cast<int>(at_most(area.columns - j * kTileColumns, kTileColumns));
+    job.columns = static_cast<int>(least(area.columns - j * kTileColumns, kTileColumns));
     for (int64_t i = 0; i < a.count; ++i) {
       const int64_t row = area.row + i * kTileRows;
       job.a = a.p + i * a.stride;
       job.c = g.c + area.item * g.c_batch + row * g.c_row + column;
-      job.rows = static_cast<int>(at_most(area.rows - i * kTileRows, kTileRows));
+      job.rows = static_cast<int>(least(area.rows - i * kTileRows, kTileRows));
       tile_function(a.width_of(i), job.columns)(job);
       if (product.k.block_count > 1) job.stack += product.stack_size();
     }
@@ -144,13 +142,13 @@ uint32_t multiply_alone(const Product& product, const Area& area) {
   Real* const stacks = b_memory + b_size;
   Amax amax;
   for (int64_t column = 0; column < area.columns; column += kTileColumns) {
-    const Area part{area.item, area.row, area.rows, area.column + column, at_most(area.columns - column, kTileColumns)};
+    const Area part{area.item, area.row, area.rows, area.column + column, least(area.columns - column, kTileColumns)};
     Real* at = a_memory;
     for (int64_t n = 0; n < k.block_count; ++n) {
       const KBlock& block = k.blocks[n];
       const Panels a = a_panels(at, area.rows, block.rows), b = b_panels(b_memory, part.columns, block.rows);
-      if (column == 0) pack(a, a_lanes(product.g, area, block), block.rows);
-      pack(b, b_lanes(product.g, part, block), block.rows);
+      if (column == 0) pack(a, a_operand(product.g, area, block), block.rows);
+      pack(b, b_operand(product.g, part, block), block.rows);
       multiply(product, part, block, a, b, stacks, amax);
       at += a_size(block);
     }
@@ -161,19 +159,19 @@ uint32_t multiply_alone(const Product& product, const Area& area) {
 
 uint32_t run_alone(const Product& product) {
   const Gemm<Real>& g = product.g;
-  const int64_t panels = at_least(at_most(kPrivateA / (kTileRows * at_least(product.k.longest, 1)), 16), kTaskPanels);
-  const int64_t rows = at_most(panels * kTileRows, g.M), row_tasks = ceil_div(g.M, rows);
-  const int64_t work = g.batch * g.M * g.N * at_least(g.K, 1);
-  const int64_t wanted = at_most(work / kTaskWork, 32) / (g.batch * row_tasks);  // column tasks for each of these
-  const int64_t columns = ceil_div(ceil_div(g.N, kTileColumns), at_least(wanted, 1)) * kTileColumns, column_tasks = ceil_div(g.N, columns);
+  const int64_t panels = most(least(kPrivateA / (kTileRows * most(product.k.longest, 1)), 16), kTaskPanels);
+  const int64_t rows = least(panels * kTileRows, g.M), row_tasks = ceil_div(g.M, rows);
+  const int64_t work = g.batch * g.M * g.N * most(g.K, 1);
+  const int64_t wanted = least(work / kTaskWork, 32) / (g.batch * row_tasks);  // column tasks for each of these
+  const int64_t columns = ceil_div(ceil_div(g.N, kTileColumns), most(wanted, 1)) * kTileColumns, column_tasks = ceil_div(g.N, columns);
   // Small items are dealt several to a task.
   const int64_t areas = g.batch * row_tasks * column_tasks;
-  const int64_t per_task = at_least(at_most(kTaskWork / at_least(work / areas, 1), ceil_div(areas, 32)), work < kTaskWork ? areas : 1);
+  const int64_t per_task = most(least(kTaskWork / most(work / areas, 1), ceil_div(areas, 32)), work < kTaskWork ? areas : 1);
   return parallel(ceil_div(areas, per_task), [&](int64_t task) {
     uint32_t word = 0;
-    for (int64_t n = task * per_task; n < at_most((task + 1) * per_task, areas); ++n) {
+    for (int64_t n = task * per_task; n < least((task + 1) * per_task, areas); ++n) {
       const int64_t row = n / column_tasks % row_tasks * rows, column = n % column_tasks * columns;
-      const Area area{n / column_tasks / row_tasks, row, at_most(g.M - row, rows), column, at_most(g.N - column, columns)};
+      const Area area{n / column_tasks / row_tasks, row, least(g.M - row, rows), column, least(g.N - column, columns)};
       const uint32_t seen = multiply_alone(product, area);
       word = seen > word ? seen : word;
     }
@@ -182,17 +180,17 @@ uint32_t run_alone(const Product& product) {
 }
 
 // B of the area is packed by k where its columns are contiguous (long reads), else by panel.
-void pack_shared(const Panels& to, const Lanes& from, int64_t depth) {
+void pack_shared(const Panels& to, const Operand& from, int64_t depth) {
   const bool by_k = from.lane == 1;
   constexpr int64_t kRows = 64;
   const int64_t tasks = to.count * depth < 512 ? 1 : by_k ? ceil_div(depth, kRows) : to.count;
   if (tasks <= 1) return pack(to, from, depth);
   parallel(tasks, [&](int64_t task) {
     if (by_k) {
-      for (int64_t k = task * kRows; k < at_most((task + 1) * kRows, depth); ++k) pack_row(to, from, k);
+      for (int64_t k = task * kRows; k < least((task + 1) * kRows, depth); ++k) pack_row(to, from, k);
     } else {
       const int width = to.width_of(task);
-      const Lanes lanes{from.p + task * to.width * from.lane, from.lane, from.step, at_most(from.count - task * to.width, width)};
+      const Operand lanes{from.p + task * to.width * from.lane, from.lane, from.step, least(from.count - task * to.width, width)};
       pack({to.p + task * to.stride, to.stride, 1, width, width}, lanes, depth);
     }
     return 0u;
@@ -201,10 +199,10 @@ void pack_shared(const Panels& to, const Lanes& from, int64_t depth) {
 
 uint32_t run_shared(const Product& product) {
   const Gemm<Real>& g = product.g;
-  const int64_t longest = at_least(product.k.longest, 1);
+  const int64_t longest = most(product.k.longest, 1);
   const int64_t b_blocks = ceil_div(g.N * longest, kSharedB);
   const int64_t b_columns = ceil_div(ceil_div(g.N, b_blocks), kTileColumns) * kTileColumns;
-  const int64_t panels = at_least(at_most(kTaskWork / (kTileRows * at_most(b_columns, g.N) * longest), kPrivateA / (kTileRows * longest)), kTaskPanels);
+  const int64_t panels = most(least(kTaskWork / (kTileRows * least(b_columns, g.N) * longest), kPrivateA / (kTileRows * longest)), kTaskPanels);
   const int64_t rows = panels * kTileRows, tasks = ceil_div(g.M, rows);
   const int64_t b_size = b_columns / kTileColumns * panel_stride(longest, kTileColumns);
   const bool keep_stacks = product.k.block_count > 1;
@@ -213,17 +211,17 @@ uint32_t run_shared(const Product& product) {
   uint32_t word = 0;
   for (int64_t item = 0; item < g.batch; ++item) {
     for (int64_t column = 0; column < g.N; column += b_columns) {
-      const Area all{item, 0, g.M, column, at_most(g.N - column, b_columns)};
+      const Area all{item, 0, g.M, column, least(g.N - column, b_columns)};
       for (int64_t n = 0; n < product.k.block_count; ++n) {
         const KBlock& block = product.k.blocks[n];
         const Panels b = b_panels(shared, all.columns, block.rows);
-        pack_shared(b, b_lanes(g, all, block), block.rows);
+        pack_shared(b, b_operand(g, all, block), block.rows);
         const uint32_t seen = parallel(tasks, [&](int64_t task) {
-          const Area area{item, task * rows, at_most(g.M - task * rows, rows), column, all.columns};
+          const Area area{item, task * rows, least(g.M - task * rows, rows), column, all.columns};
           const int64_t a_size = panels * panel_stride(block.rows, kTileRows);
           Real* memory = static_cast<Real*>(take_scratch((a_size + (keep_stacks ? 0 : task_stacks)) * static_cast<int64_t>(sizeof(Real))));
           const Panels a = a_panels(memory, area.rows, block.rows);
-          pack(a, a_lanes(g, area, block), block.rows);
+          pack(a, a_operand(g, area, block), block.rows);
           Amax amax;
           multiply(product, area, block, a, b, keep_stacks ? shared + b_size + task * task_stacks : memory + a_size, amax);
           give_scratch(memory);

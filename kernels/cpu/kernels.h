@@ -46,4 +46,7 @@ uint32_t normal(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y)
 // clip.cpp
 void square_blocks(int64_t n, const Real* x, double* blocks);
 
+// table.cpp
+extern const KernelTable<Real> kTable;
+
 }  // namespace rote::isa::ROTE_ISA_NAME

@@ -40,7 +40,7 @@ uint32_t cross_entropy(int64_t rows, int64_t V, const Real* logits, const int64_
   });
 }
 
-// p = exp(x - lse); the target t_c = w_c·((1 - smoothing)·[c = y] + smoothing/V) has the sum T; dlogits = dloss·fma(p, T, -t).
+// p = exp(x - lse); the target t_c = w_c·smoothing/V + [c = y]·w_y·(1 - smoothing) has the sum T; dlogits = dloss·fma(p, T, -t).
 uint32_t cross_entropy_backward(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
                                 const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits) {
   const Real share = smoothing / static_cast<Real>(V), own_share = Real(1) - smoothing;
@@ -55,20 +55,15 @@ uint32_t cross_entropy_backward(int64_t rows, int64_t V, const Real* logits, con
     const Real* x = logits + r * V;
     const Real own = class_weight ? class_weight[label] * own_share : own_share;
     const Vec total(class_weight ? own + share * weights : Real(1));
-    const Vec log_total(lse[r]), scale(dloss[r]), spread(share);
+    const Vec log_total(lse[r]), scale(dloss[r]), spread(share), own_target(own), zero(Real(0));
     over_row(V, [&](int64_t i, auto m) ROTE_LOOP_BODY {
       const Vec p = exp(load(x + i, m) - log_total);
-      const Vec target = class_weight ? load(class_weight + i, m) * spread : spread;
+      const Vec others = class_weight ? load(class_weight + i, m) * spread : spread;
+      const Vec target = others + select(iota() == Int(static_cast<Bits>(label - i)), own_target, zero);
       const Vec v = scale * fma(p, total, -target);
       store(out + i, v, m);
       see(amax, v, m);
     });
-    // The label's own element, again with its full target.
-    const Vec p = exp(Vec(x[label]) - log_total);
-    const Real rest = class_weight ? class_weight[label] * share : share;
-    const Vec v = scale * fma(p, total, -Vec(own + rest));
-    out[label] = get(v, 0);
-    amax.see(v);
   });
 }
 

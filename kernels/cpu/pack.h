@@ -10,7 +10,7 @@
 namespace rote::isa::ROTE_ISA_NAME {
 
 // Element (l, k) is p[l*lane + k*step].
-struct Lanes {
+struct Operand {
   const Real* p = nullptr;
   int64_t lane = 0, step = 0;
   int64_t count = 0;
@@ -43,7 +43,7 @@ ROTE_INLINE void store_turned(Real* to, int64_t stride, const Quad (&square)[4])
 
 // Lanes that are contiguous along k are turned in squares of 4, rightmost squares first because theirs are the stores that spill.
 // Squares run along 16 k before the next lanes: one cache line of each.
-ROTE_INLINE void pack_turned(Real* panel, int width, const Lanes& from, int64_t first, int64_t depth) {
+ROTE_INLINE void pack_turned(Real* panel, int width, const Operand& from, int64_t first, int64_t depth) {
   const Real* p = from.p + first * from.lane;
   const int64_t n = from.count - first, whole = depth / 4 * 4;
   for (int64_t line = 0; line < whole; line += 16) {
@@ -66,7 +66,7 @@ ROTE_INLINE void pack_turned(Real* panel, int width, const Lanes& from, int64_t 
 constexpr int64_t kAhead = 12;  // rows of B (columns of A) whose loads are under way
 
 // Lanes that are contiguous in memory: one k of every panel, so that reading is one long run.
-ROTE_INLINE void pack_row(const Panels& to, const Lanes& from, int64_t k) {
+ROTE_INLINE void pack_row(const Panels& to, const Operand& from, int64_t k) {
   const Real* p = from.p + k * from.step;
   // Rows are pages apart: hardware does not see the next ones coming.
   for (int64_t l = 0; l < from.count; l += 64 / static_cast<int64_t>(sizeof(Real))) __builtin_prefetch(p + kAhead * from.step + l);
@@ -79,14 +79,14 @@ ROTE_INLINE void pack_row(const Panels& to, const Lanes& from, int64_t k) {
   }
 }
 
-ROTE_INLINE void pack_any(Real* panel, int width, const Lanes& from, int64_t first, int64_t depth) {
+ROTE_INLINE void pack_any(Real* panel, int width, const Operand& from, int64_t first, int64_t depth) {
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t l = 0; l < width; ++l)
       panel[k * width + l] = first + l < from.count ? from.p[(first + l) * from.lane + k * from.step] : Real(0);
 }
 
 // All of `from`, `depth` of k, by the fastest of the three.
-inline void pack(const Panels& to, const Lanes& from, int64_t depth) {
+inline void pack(const Panels& to, const Operand& from, int64_t depth) {
   if (from.lane == 1) {
     for (int64_t k = 0; k < depth; ++k) pack_row(to, from, k);
     return;

@@ -65,5 +65,19 @@ def f32():
     print("ln2 = ", float(high).hex(), float(to_f32(ln2 - high)).hex(), mp.nstr(to_f32(ln2 - high), 9))
 
 
+def f64():
+    show("atan: (atan x - x)/x^3 in x^2, |x| <= 7/16",
+         fit(lambda x: (mp.atan(x) - x) / x**3, lambda x: x**3 / mp.atan(x), mpf("1e-3"), mpf(7) / 16, list(range(0, 24, 2)), to_f64), 64)
+    show("erf: (erf x - x)/x in x^2, |x| <= 0.5",
+         fit(lambda x: (mp.erf(x) - x) / x, lambda x: x / mp.erf(x), mpf("1e-3"), mpf("0.5"), list(range(0, 20, 2)), to_f64), 64)
+    c = mpf("2.5")
+    unmap = lambda t: c * (1 + t) / (1 - t)
+    scaled = lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+    ends = [(mpf(x) - c) / (mpf(x) + c) for x in ("0.5", "27.5")]
+    show("erfc: (1 + 2x)e^(x^2)erfc x in (x - 2.5)/(x + 2.5), 0.5 <= x <= 27.5",
+         fit(lambda t: scaled(unmap(t)), lambda t: 1 / scaled(unmap(t)), ends[0], ends[1], list(range(23)), to_f64, 160), 64)
+
+
 if __name__ == "__main__":
     f32()
+    f64()

@@ -48,7 +48,8 @@ void TokenFinder::split(std::u32string_view chars, std::vector<Stretch>& stretch
     if (found->rstrip) {
       while (end < n && is_whitespace(chars[end])) ++end;
     }
-    begin = std::max(begin, found->lstrip ? done : 0);
+    if (found->lstrip) begin = std::max(begin, done);
+    if (begin >= end) continue;  // the token before it, with the blanks it took along, has swallowed it
     if (done < begin) stretches.push_back({-1, done, begin});
     stretches.push_back({found->id, begin, end});
     done = end;
@@ -58,6 +59,7 @@ void TokenFinder::split(std::u32string_view chars, std::vector<Stretch>& stretch
 
 AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const WordPiece& model, const Normalizer& normalizer) {
   std::vector<const AddedToken*> special, plain;
+  std::unordered_map<int64_t, const AddedToken*> by_id;  // of two tokens with one id the later
   for (const AddedToken& token : tokens) {
     if (token.special && !token.content.empty() && special_.insert(token.content).second) special.push_back(&token);
   }
@@ -68,26 +70,26 @@ AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const WordPiece&
     if (!id) id = model.token_to_id(token.content);
     if (!id) id = greatest >= model.vocab_size() ? greatest + 1 : model.vocab_size();
     ids_[token.content] = *id;
-    tokens_[*id] = token;
+    by_id[*id] = &token;
     greatest = std::max(greatest, *id);
     if (!is_special(token.content)) plain.push_back(&token);
   }
 
+  const auto form_of = [&](const AddedToken& token) {
+    NormalizedText form = NormalizedText::of(decode_text(token.content, "added token"));
+    if (token.normalized) normalize(normalizer, form);
+    return std::move(form.chars);
+  };
   std::vector<TokenFinder::Pattern> text, normalized;
   special.insert(special.end(), plain.begin(), plain.end());
   for (const AddedToken* token : special) {
-    std::u32string content = decode_text(token->content, "added token");
     const int64_t id = ids_.at(token->content);
-    const AddedToken& flags = tokens_.at(id);  // of two tokens with one id the later decides
-    if (token->normalized) {
-      NormalizedText form = NormalizedText::of(content);
-      normalize(normalizer, form);
-      content = std::move(form.chars);
-    }
-    (token->normalized ? normalized : text).push_back({std::move(content), id, flags.single_word, flags.lstrip, flags.rstrip});
+    const AddedToken& flags = *by_id.at(id);
+    (token->normalized ? normalized : text).push_back({form_of(*token), id, flags.single_word, flags.lstrip, flags.rstrip});
   }
   in_text_ = TokenFinder(std::move(text));
   in_normalized_ = TokenFinder(std::move(normalized));
+  for (const auto& [id, token] : by_id) forms_[id] = to_utf8(form_of(*token));
 }
 
 std::optional<int64_t> AddedTokens::token_to_id(std::string_view token) const {
@@ -96,8 +98,8 @@ std::optional<int64_t> AddedTokens::token_to_id(std::string_view token) const {
 }
 
 const std::string* AddedTokens::id_to_token(int64_t id) const {
-  const auto at = tokens_.find(id);
-  return at == tokens_.end() ? nullptr : &at->second.content;
+  const auto at = forms_.find(id);
+  return at == forms_.end() ? nullptr : &at->second;
 }
 
 }  // namespace rote::text

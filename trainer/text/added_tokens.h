@@ -70,13 +70,14 @@ class AddedTokens {
   const TokenFinder& in_normalized() const { return in_normalized_; }
 
   std::optional<int64_t> token_to_id(std::string_view token) const;
+  // The token in the form in which it is looked for, so a normalized one is not as written in the file; null where no added token has this id.
   const std::string* id_to_token(int64_t id) const;
   bool is_special(const std::string& token) const { return special_.count(token) > 0; }
   const std::map<std::string, int64_t, std::less<>>& ids() const { return ids_; }
 
  private:
   std::map<std::string, int64_t, std::less<>> ids_;
-  std::unordered_map<int64_t, AddedToken> tokens_;
+  std::unordered_map<int64_t, std::string> forms_;
   std::set<std::string> special_;
   TokenFinder in_text_, in_normalized_;
 };

@@ -20,6 +20,7 @@ struct TemplatePiece {
 
 // The templates for one text and for two. Where tokenizer.json has none, the texts alone.
 struct PostProcessor {
+  bool given = false;  // whether tokenizer.json has one
   std::vector<TemplatePiece> single{{0, 0, {}, {}}};
   std::vector<TemplatePiece> pair{{0, 0, {}, {}}, {1, 1, {}, {}}};
 

@@ -1,6 +1,7 @@
 // trainer/text/tokenizer.cpp — the way of a text through the parts: added tokens, normalizer, words, model, truncation, template, padding.
 #include "trainer/text/tokenizer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -140,14 +141,21 @@ Encoding encode_sequence(const Tokenizer::Parts& parts, const Sequence& sequence
   return encoding;
 }
 
-void check_truncation(const Truncation& truncation, int64_t special) {
+// `special` tokens go to the template, `least` to that for one text: a stride that leaves no room beside these is refused whatever the text.
+void check_truncation(const Truncation& truncation, int64_t special, int64_t least) {
   ROTE_CHECK(truncation.max_length >= 0 && truncation.stride >= 0, ArgumentError, "truncation: max_length is ", truncation.max_length,
              " and stride ", truncation.stride, "; neither may be negative.");
   ROTE_CHECK(truncation.max_length >= special, ArgumentError, "truncation: max_length is ", truncation.max_length,
              " but the template alone has ", special, " special tokens; raise max_length.");
-  ROTE_CHECK(truncation.max_length == 0 || truncation.stride <= truncation.max_length - special, ArgumentError,
-             "truncation: stride is ", truncation.stride, " but max_length ", truncation.max_length, " leaves ",
-             truncation.max_length - special, " tokens for the text; the stride must be smaller.");
+  ROTE_CHECK(truncation.max_length == 0 || truncation.stride <= truncation.max_length - least, ArgumentError, "truncation: stride is ",
+             truncation.stride, " but max_length ", truncation.max_length, " leaves ", truncation.max_length - least,
+             " tokens for the text; the stride must be smaller.");
+}
+
+// Where no template marks the place of a text, the reference counts a row of one text as that text throughout, padding included.
+void number_as_one_text(Encoding& row) {
+  std::fill(row.sequence_ids.begin(), row.sequence_ids.end(), 0);
+  for (Encoding& rest : row.overflowing) number_as_one_text(rest);
 }
 
 // The id of the token that the files give this role, else of `usual` where that is a special token.
@@ -160,37 +168,40 @@ std::optional<int64_t> role_id(const Tokenizer::Parts& parts, const char* role, 
 
 }  // namespace
 
-Encoding Tokenizer::encode(const EncodeInput& input, const EncodeOptions& options) const {
+// One row, not padded.
+Encoding Tokenizer::encode_row(const EncodeInput& input, const EncodeOptions& options) const {
   Encoding first = encode_sequence(*parts_, input.text, 0, options.fields);
   std::optional<Encoding> second;
   if (input.pair) second = encode_sequence(*parts_, *input.pair, 1, options.fields);
-
   if (options.truncation) {
-    const int64_t special = options.add_special_tokens ? parts_->post_processor.added_tokens(second.has_value()) : 0;
-    check_truncation(*options.truncation, special);
+    const auto special_tokens = [&](bool two_texts) {
+      return options.add_special_tokens ? parts_->post_processor.added_tokens(two_texts) : 0;
+    };
+    const int64_t special = special_tokens(second.has_value());
+    check_truncation(*options.truncation, special, special_tokens(false));
     truncate_texts(first, second ? &*second : nullptr, options.truncation->max_length - special, *options.truncation, options.fields);
   }
-  Encoding row = parts_->post_processor.process(std::move(first), std::move(second), {options.add_special_tokens, options.fields});
-  if (options.padding) {
-    std::vector<Encoding> rows;
-    rows.push_back(std::move(row));
-    pad(rows, *options.padding, options.fields);
-    return std::move(rows[0]);
-  }
-  return row;
+  return parts_->post_processor.process(std::move(first), std::move(second), {options.add_special_tokens, options.fields});
+}
+
+Encoding Tokenizer::encode(Sequence text, const EncodeOptions& options) const {
+  return std::move(encode_batch({{text, std::nullopt}}, options)[0]);
 }
 
 Encoding Tokenizer::encode(Sequence text, Sequence pair, const EncodeOptions& options) const {
-  return encode(EncodeInput(text, pair), options);
+  return std::move(encode_batch({{text, pair}}, options)[0]);
 }
 
 std::vector<Encoding> Tokenizer::encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options) const {
-  EncodeOptions each = options;
-  each.padding.reset();
   std::vector<Encoding> rows;
   rows.reserve(inputs.size());
-  for (const EncodeInput& input : inputs) rows.push_back(encode(input, each));
+  for (const EncodeInput& input : inputs) rows.push_back(encode_row(input, options));
   if (options.padding) pad(rows, *options.padding, options.fields);
+  if (!parts_->post_processor.given) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (!inputs[i].pair) number_as_one_text(rows[i]);
+    }
+  }
   return rows;
 }
 

@@ -38,9 +38,8 @@ class Sequence {
   const std::vector<std::string>* words_ = nullptr;
 };
 
+// A row of a batch: one text or two.
 struct EncodeInput {
-  EncodeInput(Sequence text) : text(text) {}
-  EncodeInput(Sequence text, Sequence pair) : text(text), pair(pair) {}
   Sequence text;
   std::optional<Sequence> pair;
 };
@@ -58,7 +57,7 @@ class Tokenizer {
   static Tokenizer from_folder(const std::filesystem::path& folder);
 
   // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked.
-  Encoding encode(const EncodeInput& input, const EncodeOptions& options = {}) const;
+  Encoding encode(Sequence text, const EncodeOptions& options = {}) const;
   Encoding encode(Sequence text, Sequence pair, const EncodeOptions& options = {}) const;
   std::vector<Encoding> encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options = {}) const;
 
@@ -88,6 +87,7 @@ class Tokenizer {
   void save(const std::filesystem::path& folder) const;
 
  private:
+  Encoding encode_row(const EncodeInput& input, const EncodeOptions& options) const;
   explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 
   std::shared_ptr<const Parts> parts_;

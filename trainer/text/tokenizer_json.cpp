@@ -109,6 +109,7 @@ TemplatePiece read_named_id(const Node& node, int64_t type_id) {
 PostProcessor read_post_processor(const Node& node) {
   const std::string type = node.at("type").text();
   PostProcessor processor;
+  processor.given = true;
   if (type == "TemplateProcessing") {
     processor.single = read_template(node.at("single"), node.at("special_tokens"), 1);
     processor.pair = read_template(node.at("pair"), node.at("special_tokens"), 2);

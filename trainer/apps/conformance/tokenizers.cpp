@@ -143,7 +143,7 @@ Difference run_encode(const text::Tokenizer& tokenizer, const json& one) {
   }
   std::vector<text::EncodeInput> inputs;
   for (size_t i = 0; i < paired.size(); ++i) {
-    text::EncodeInput input(texts[2 * i].sequence());
+    text::EncodeInput input{texts[2 * i].sequence(), std::nullopt};
     if (paired[i]) input.pair = texts[2 * i + 1].sequence();
     inputs.push_back(input);
   }

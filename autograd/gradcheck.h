@@ -1,0 +1,32 @@
+// autograd/gradcheck.h — derivatives against four-point differences in f64, for any function and for every Row's own samples.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/op.h"
+
+namespace rote {
+
+// One call made from a Row's samples: inputs in f64 (integers and masks as the schema says), attributes in schema order.
+struct RowSample {
+  std::string text;
+  std::vector<Tensor> inputs;
+  std::vector<Attr> attrs;
+};
+std::vector<RowSample> row_samples(const OpEntry& op);
+
+using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+
+struct GradcheckOptions {
+  double step = 1e-3;  // times max(1, |x|)
+  double rtol = 1e-6, atol = 1e-9;
+};
+
+// Empty where every derivative of f's result in every f64 input agrees; else one sentence with input, element and both values.
+std::string gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {});
+// The first output of the op at one sample.
+std::string gradcheck(const OpEntry& op, const RowSample& sample);
+
+}  // namespace rote

@@ -1,0 +1,91 @@
+// tests/trainer/metrics_test.cpp — scores against values worked out by hand, and printed and saved forms.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "kernels/check.h"
+#include "tests/trainer/cases.h"
+#include "trainer/metrics.h"
+#include "trainer/text_forms.h"
+
+using namespace rote;
+using namespace rote::testing;
+
+namespace {
+const Labels kPredicted = {0, 1, 1, 2, 1, 0};
+const Labels kTrue = {0, 1, 2, 2, 0, 0};
+}  // namespace
+
+TEST_CASE("accuracy: share of equal rows") {
+  CHECK(accuracy(kPredicted, kTrue) == 4.0 / 6);
+  CHECK_THROWS_WITH_AS(accuracy({1}, {1, 2}), "accuracy: got 1 predictions for 2 labels; each row needs both.", ArgumentError);
+  CHECK_THROWS_AS(accuracy({}, {}), ArgumentError);
+}
+
+TEST_CASE("precision_recall_f1: one class, mean of classes, all together") {
+  const Scores binary = precision_recall_f1(kPredicted, kTrue);  // class 1: 1 hit of 3 predicted, 1 present
+  CHECK(binary.precision == 1.0 / 3);
+  CHECK(binary.recall == 1.0);
+  CHECK(binary.f1 == 0.5);
+  const Scores macro = precision_recall_f1(kPredicted, kTrue, {.average = Average::macro});  // f1 of classes 0, 1, 2: 4/5, 1/2, 2/3
+  CHECK(macro.precision == doctest::Approx((1.0 + 1.0 / 3 + 1.0) / 3).epsilon(1e-15));
+  CHECK(macro.recall == doctest::Approx((2.0 / 3 + 1.0 + 0.5) / 3).epsilon(1e-15));
+  CHECK(macro.f1 == doctest::Approx((0.8 + 0.5 + 2.0 / 3) / 3).epsilon(1e-15));
+  const Scores micro = precision_recall_f1(kPredicted, kTrue, {.average = Average::micro});
+  CHECK(micro.f1 == 4.0 / 6);
+  CHECK(micro.precision == micro.recall);
+  CHECK(precision_recall_f1({0, 0}, {0, 0}, {.positive = 5}).f1 == 0);
+}
+
+TEST_CASE("correlations: perfect, opposed, none") {
+  CHECK(matthews_correlation({0, 1, 1, 0}, {0, 1, 1, 0}) == 1);
+  CHECK(matthews_correlation({1, 0, 0, 1}, {0, 1, 1, 0}) == -1);
+  CHECK(matthews_correlation({1, 1, 1}, {0, 1, 1}) == 0);
+  // Two classes: (TP TN - FP FN) / sqrt((TP+FP)(TP+FN)(TN+FP)(TN+FN)) with 3, 2, 1, 2.
+  CHECK(matthews_correlation({1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 1, 1}) == doctest::Approx((3.0 * 2 - 1 * 2) / std::sqrt(4.0 * 5 * 3 * 4)).epsilon(1e-15));
+  CHECK(pearson_correlation({1, 2, 3}, {2, 4, 6}) == doctest::Approx(1).epsilon(1e-15));
+  CHECK(pearson_correlation({1, 2, 3}, {6, 4, 2}) == doctest::Approx(-1).epsilon(1e-15));
+  CHECK(std::isnan(pearson_correlation({1, 1}, {1, 2})));
+}
+
+TEST_CASE("speed_metrics: runtime and what is given, rounded") {
+  CHECK(speed_metrics("train", {.seconds = 3.0, .samples = 100, .steps = 10}) == Metrics{{"train_runtime", 3.0}, {"train_samples_per_second", 33.333}, {"train_steps_per_second", 3.333}});
+  CHECK(speed_metrics("eval", {.seconds = 0.123456, .tokens = 1}) == Metrics{{"eval_runtime", 0.1235}, {"eval_tokens_per_second", 8.1}});
+  CHECK(speed_metrics("eval", {.seconds = 0, .steps = 1}) == Metrics{{"eval_runtime", 0.0}});
+}
+
+TEST_CASE("metrics_text: sorted, aligned, times and sizes in their units") {
+  CHECK(metrics_text("train", {{"train_loss", 0.123456}, {"epoch", 3.0}, {"train_runtime", 3723.4567}, {"total_flos", 12345678901234.0}, {"train_mem_cpu_alloc_delta", 1 << 21}}) ==
+        "***** train metrics *****\n"
+        "  epoch                     =        3.0\n"
+        "  total_flos                =    11497GF\n"
+        "  train_loss                =     0.1235\n"
+        "  train_mem_cpu_alloc_delta =        2MB\n"
+        "  train_runtime             = 1:02:03.45\n");
+}
+
+TEST_CASE("metrics_text, save_metrics: the shared cases, byte for byte") {
+  const ValueMap file = shared_cases("text/text.json");
+  if (file.empty()) return;  // skipped
+  int64_t compared = 0;
+  for (const Value& c : *file.find("cases")->as_list()) {
+    CAPTURE(text_at(c, "id"));
+    if (text_at(c, "kind") == "log_metrics") {
+      CHECK(metrics_text(text_at(c, "split"), *at(c, "metrics").as_map()) == text_at(at(c, "expect"), "printed"));
+      ++compared;
+    }
+    if (text_at(c, "kind") != "save_metrics") continue;
+    const TempFolder folder;
+    for (const Value& call : *at(c, "calls").as_list()) save_metrics(folder.path(), text_at(call, "split"), *at(call, "metrics").as_map(), {.combined = at(call, "combined") == Value(true)});
+    for (const auto& [name, text] : *at(at(c, "expect"), "files").as_map()) CHECK(read_text(folder.file(name)) == *text.as_text());
+    ++compared;
+  }
+  CHECK(compared == 16);
+}
+
+TEST_CASE("save_metrics: an unwritable folder and a foreign all_results.json are refused") {
+  CHECK_THROWS_WITH_AS(save_metrics("/nowhere", "eval", {}), "/nowhere/eval_results.json: could not be written; is the folder there and the disk not full?", IoError);
+  const TempFolder folder;
+  folder.file("all_results.json", "[]");
+  CHECK_THROWS_AS(save_metrics(folder.path(), "eval", {}), ArgumentError);
+}

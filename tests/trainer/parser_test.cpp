@@ -1,0 +1,322 @@
+// tests/trainer/parser_test.cpp — command lines: argparse's rules, all faults at once, help.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/check.h"
+#include "tests/trainer/cases.h"
+#include "trainer/arguments.h"
+#include "trainer/data_arguments.h"
+#include "trainer/parser.h"
+#include "trainer/rote_arguments.h"
+
+using namespace rote;
+using namespace rote::testing;
+
+namespace {
+
+struct Small {
+  int64_t size = 42;
+  Number ratio = 0.5;
+  std::string name_text = "toto";
+  bool use_fast = false;
+  bool keep_all = true;
+  std::optional<bool> maybe;
+  std::vector<int64_t> ints;
+  int64_t fixed = 1;
+  int64_t idle = 1;
+
+  static const ArgumentTable<Small>& table() {
+    static const ArgumentTable<Small> rows = {
+        "Rates",
+        {
+            field(&Small::size, {.name = "size", .help = "a size", .at_least = 0, .aliases = {"extent", "s"}}),
+            field(&Small::ratio, {.name = "ratio", .help = "a ratio", .unit = "parts"}),
+            field(&Small::name_text, {.name = "name_text", .help = "a name"}),
+            field(&Small::use_fast, {.name = "use_fast", .help = "be fast"}),
+            field(&Small::keep_all, {.name = "keep_all", .help = "keep all"}),
+            field(&Small::maybe, {.name = "maybe", .help = "three states"}),
+            field(&Small::ints, {.name = "ints", .help = "a list"}),
+            field(&Small::fixed, {.name = "fixed", .help = "no choice", .action = FieldAction::reject, .reason = "since only one is built"}),
+            field(&Small::idle, {.name = "idle", .help = "nothing", .action = FieldAction::ignore, .reason = "since there is one process"}),
+            older_name<Small>({.name = "old_size", .help = "", .maps_to = "size"}),
+        },
+    };
+    return rows;
+  }
+};
+
+const Usage kUsage{"small", "A test.", ""};
+
+Small parse_small(const std::vector<std::string>& words) { return std::get<0>(parse_words<Small>(words, kUsage, Small{}).values); }
+
+std::string fault_small(const std::vector<std::string>& words) {
+  try {
+    parse_small(words);
+  } catch (const ArgumentError& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("parser: values, dashes, beginnings, aliases, the last one wins") {
+  CHECK(parse_small({}).size == 42);
+  CHECK(parse_small({"--size", "3"}).size == 3);
+  CHECK(parse_small({"--size=3", "--size", "4"}).size == 4);
+  CHECK(parse_small({"--siz", "5"}).size == 5);
+  CHECK(parse_small({"--extent", "6"}).size == 6);
+  CHECK(parse_small({"-s", "7"}).size == 7);
+  CHECK(parse_small({"-s8"}).size == 8);
+  CHECK(parse_small({"-s=9"}).size == 9);
+  CHECK(parse_small({"--name-text", "-a b"}).name_text == "-a b");
+  CHECK(parse_small({"--name_text=-x=y"}).name_text == "-x=y");
+  CHECK(parse_small({"--name_text", ""}).name_text == "");
+  CHECK(parse_small({"--ratio", "-0.5"}).ratio == -0.5);
+  CHECK(parse_small({"--ratio", "-1e-4"}).ratio == -1e-4);
+}
+
+TEST_CASE("parser: three forms of a flag") {
+  CHECK(parse_small({"--use_fast"}).use_fast);
+  CHECK(parse_small({"--use_fast", "YES"}).use_fast);
+  CHECK_FALSE(parse_small({"--use_fast=0"}).use_fast);
+  CHECK_FALSE(parse_small({"--no_keep_all"}).keep_all);
+  CHECK_FALSE(parse_small({"--no-keep-all"}).keep_all);
+  CHECK(*parse_small({"--maybe", "f"}).maybe == false);
+  CHECK(fault_small({"--maybe"}) == "--maybe: needs a value, true or false, or nothing.");
+  CHECK(fault_small({"--use_fast", "2"}) == "--use_fast: got 2; it must be true or false.");
+  CHECK(fault_small({"--no_keep_all=yes"}) == "--no_keep_all: takes no value; write --keep_all=yes.");
+  CHECK(fault_small({"--no_use_fast"}).find("--no_use_fast: no such argument") == 0);
+}
+
+TEST_CASE("parser: a list takes what follows, an attached value stands alone") {
+  CHECK(parse_small({"--ints", "1", "-2", "3", "--size", "1"}).ints == std::vector<int64_t>{1, -2, 3});
+  CHECK(parse_small({"--ints", "1", "2", "--ints", "3"}).ints == std::vector<int64_t>{3});
+  CHECK(fault_small({"--ints=4", "5"}) == "5: belongs to no argument; a value follows its --name.");
+  CHECK(fault_small({"--ints", "1", "x"}) == "--ints: got x; it must be a list, each a whole number.");
+  CHECK(fault_small({"--ints"}) == "--ints: needs a value, a list, each a whole number.");
+}
+
+TEST_CASE("parser: Python's numbers") {
+  CHECK(*parse_int(" 1_000 ") == 1000);
+  CHECK(*parse_int("+007") == 7);
+  for (const char* text : {"", "2.5", "0x10", "ten", "1__0", "_1", "+-1", "99999999999999999999"}) CHECK_FALSE(parse_int(text));
+  CHECK(*parse_float("1_0.5") == 10.5);
+  CHECK(*parse_float(".5") == 0.5);
+  CHECK(*parse_float("1e400") == INFINITY);
+  CHECK(*parse_float("-1e400") == -INFINITY);
+  CHECK(*parse_float("1e-400") == 0.0);
+  CHECK(*parse_float("-Infinity") == -INFINITY);
+  CHECK(std::isnan(*parse_float("nan")));
+  for (const char* text : {"", "1,5", "0x1p3", "nan(1)", "1e", "--1", "+ 1"}) CHECK_FALSE(parse_float(text));
+}
+
+TEST_CASE("parser: all faults of a line are told at once, and none that only follows from another") {
+  CHECK(fault_small({"--sise", "3", "--ratio", "much", "--k", "stray", "--fixed", "2", "--size", "-1"}) ==
+        "--sise: no such argument; did you mean --size?\n"
+        "--ratio: got much; it must be a number.\n"
+        "--keep_all: got stray; it must be true or false.\n"
+        "--fixed: 2 cannot be used, since only one is built.");
+  CHECK(fault_small({"--size", "-1"}) == "--size: is -1; it must be at least 0.");
+  CHECK(fault_small({"--zzzzzzzz", "1"}) == "--zzzzzzzz: no such argument; --help lists them.");
+  // The strategy was not understood, so that nothing is said of what depends on it.
+  const std::vector<std::string> words = {"--load_best_model_at_end", "--eval_strategy", "step"};
+  CHECK_THROWS_WITH_AS(parse_words<TrainingArguments>(words, kUsage, {}), "--eval_strategy: there is no step; did you mean steps? The words are no, steps, epoch.", ArgumentError);
+}
+
+TEST_CASE("parser: ambiguous beginnings name all that fit") {
+  CHECK_THROWS_WITH_AS(parse_words<TrainingArguments>({"--logging_s", "1"}, kUsage, {}), "--logging_s: is the beginning of --logging_strategy, --logging_steps; write one of them in full.", ArgumentError);
+}
+
+TEST_CASE("parser: a misspelt name is answered with the right one and its words") {
+  CHECK_THROWS_WITH_AS(parse_words<TrainingArguments>({"--lr_schedular_type", "linear"}, kUsage, {}),
+                       "--lr_schedular_type: no such argument; did you mean --lr_scheduler_type (linear, cosine, constant, …)?", ArgumentError);
+}
+
+TEST_CASE("parser: older names and fields without effect warn") {
+  const auto parsed = parse_words<Small>({"--old_size", "9", "--idle", "3"}, kUsage, Small{});
+  CHECK(std::get<0>(parsed.values).size == 9);
+  CHECK(parsed.warnings == std::vector<std::string>{"--old_size: is the older name of --size.", "--idle: has no effect, since there is one process."});
+  CHECK(fault_small({"--old_size", "many"}) == "--size: got 'many'; it must be a whole number.");
+}
+
+TEST_CASE("parser: several structs, words without a name, the end of flags") {
+  const Usage usage{"rote predict", "", "TEXT..."};
+  const auto parsed = parse_words(std::vector<std::string>{"--seed", "7", "--num_threads", "2", "--max_length", "48", "--model_name_or_path", "m", "--train_file", "t.tsv", "one", "--", "--two"}, usage, TrainingArguments{},
+                                  RoteArguments{}, DataArguments{});
+  const auto& [args, rote, data] = parsed.values;
+  CHECK(args.seed == 7);
+  CHECK(rote.num_threads == 2);
+  CHECK(data.max_seq_length == 48);
+  CHECK(data.model_name_or_path == "m");
+  CHECK(parsed.positional == std::vector<std::string>{"one", "--two"});
+  CHECK_THROWS_WITH_AS(parse_words(std::vector<std::string>{}, usage, DataArguments{}),
+                       "--model_name_or_path: is required; it must be a text.\n--train_file: is required; it must be a text.", ArgumentError);
+  CHECK_THROWS_AS(parse_words(std::vector<std::string>{}, usage, Small{}, Small{}), ArgumentError);
+}
+
+TEST_CASE("parser: the job of the README") {
+  const char* argv[] = {"rote", "--task", "text-classification", "--model_name_or_path", "DIR", "--train_file", "X.tsv", "--text_column_names", "text", "--label_column_name", "label", "--output_dir", "OUT",
+                        "--max_seq_len", "48", "--train_sampling_strategy", "group_by_length", "--per_device_train_batch_size", "32", "--num_train_epochs", "2", "--learning_rate", "1e-4", "--warmup_steps", "0.1", "--weight_decay",
+                        "0.01", "--seed", "42", "--report_to", "none", "--include_num_input_tokens_seen", "--no_logging_nan_inf_filter"};
+  const auto parsed = parse_command(static_cast<int>(std::size(argv)), argv, kUsage, DataArguments{}, TrainingArguments{}, RoteArguments{});
+  const TrainingArguments& args = std::get<1>(parsed.values);
+  CHECK(args.learning_rate == 1e-4);
+  CHECK(args.num_train_epochs == 2);
+  CHECK(args.train_sampling_strategy == data::SamplingStrategy::group_by_length);
+  CHECK(args.include_num_input_tokens_seen == TokenCount::all);
+  CHECK_FALSE(args.logging_nan_inf_filter);
+  CHECK(std::get<0>(parsed.values).max_seq_length == 48);
+}
+
+TEST_CASE("parser: a program's own defaults hold until the line says otherwise") {
+  const char* argv[] = {"program", "--max_steps", "5"};
+  const auto args = parse<TrainingArguments>(3, argv, {.output_dir = "out", .max_steps = 2000, .learning_rate = 1e-3});
+  CHECK(args.output_dir == "out");
+  CHECK(args.max_steps == 5);
+  CHECK(args.learning_rate == 1e-3);
+}
+
+TEST_CASE("parser: help shows what can be used, with words and defaults, and nothing else") {
+  const Usage usage{"rote train", "Fine-tunes a model.", ""};
+  const std::vector<RowGroup> groups = {{"Rates", rows_of(Small{})}, {"training", rows_of(TrainingArguments{.seed = 3})}};
+  const std::string help = help_text(usage, groups);
+  CHECK(help.find("usage: rote train [--name value ...]\nFine-tunes a model.\n\nRates:\n") == 0);
+  CHECK(help.find("  --size, --extent, -s INT                  a size (42)\n") != std::string::npos);
+  CHECK(help.find("  --ratio NUMBER                            a ratio, in parts (0.5)\n") != std::string::npos);
+  CHECK(help.find("  --use_fast                                be fast\n") != std::string::npos);
+  CHECK(help.find("  --[no_]keep_all                           keep all (true)\n") != std::string::npos);
+  CHECK(help.find("  --maybe true|false                        three states\n") != std::string::npos);
+  CHECK(help.find("  --eval_strategy WORD                      when to evaluate during training: no, steps, epoch (no)\n") != std::string::npos);
+  CHECK(help.find("weights, dropout and data order (3)\n") != std::string::npos);
+  CHECK(help.find("--name-text is --name_text") != std::string::npos);
+  for (const char* hidden : {"--fixed", "--idle", "--old_size"}) CHECK(help.find(hidden) == std::string::npos);
+  CHECK_THROWS_AS(parse_small({"--nonsense", "-h"}), HelpRequested);
+  CHECK(run_program([]() -> int { return parse_small({"--size", "x"}).size > 0 ? 0 : 3; }) == 2);
+}
+
+namespace {
+
+// A row of the shared cases: `int`, `list[str]`, `bool|str`, `literal?` …
+Row row_of_case(const Value& field) {
+  Row row{.name = text_at(field, "name"), .help = "a field"};
+  std::string type = text_at(field, "type");
+  if (type.ends_with("?")) row.optional = true, type.pop_back();
+  if (type.starts_with("list[")) row.list = true, type = type.substr(5, type.size() - 6);
+  row.kind = type.starts_with("int") ? FieldKind::integer : type == "float" ? FieldKind::real : type.starts_with("bool") ? FieldKind::boolean : FieldKind::text;
+  if (const ValueList* choices = at(field, "choices").as_list()) row.words = *choices;
+  if (const ValueList* aliases = at(field, "aliases").as_list())
+    for (const Value& alias : *aliases) row.aliases.push_back(plain_name(*alias.as_text()));
+  if (const Value* value = field.as_map()->find("default")) row.default_value = *value;
+  else if (row.kind == FieldKind::boolean) row.default_value = false;
+  else row.required = true;
+  return row;
+}
+
+std::vector<std::string> words_of_case(const Value& list) {
+  std::vector<std::string> words;
+  if (list.as_list())
+    for (const Value& word : *list.as_list()) words.push_back(*word.as_text());
+  return words;
+}
+
+void check_case(const Value& c, const std::vector<RowGroup>& groups) {
+  CAPTURE(text_at(c, "id"));
+  const Value& expect = at(c, "expect");
+  if (text_at(expect, "error") == "ArgumentError") {
+    CHECK_THROWS_AS(read_words({}, groups), ArgumentError);
+    return;
+  }
+  const Reading reading = read_words(words_of_case(at(c, "argv")), groups);
+  if (expect.as_map()->find("exit") && at(expect, "exit") == Value(0)) {
+    CHECK(reading.help);
+    const std::string help = help_text(kUsage, groups);
+    for (const std::string& flag : words_of_case(at(expect, "flags"))) CHECK(help.find(flag) != std::string::npos);
+    return;
+  }
+  std::string text;
+  for (const std::string& fault : reading.faults) text += fault + "\n";
+  const bool keeps_remaining = at(at(c, "options"), "return_remaining_strings") == Value(true);
+  if (!at(expect, "values").as_list()) {
+    if (!keeps_remaining)
+      for (const std::string& word : reading.remaining) text += word;
+    CHECK(text != "");
+    for (const std::string& name : words_of_case(at(expect, "names"))) CHECK(text.find(name) != std::string::npos);
+    return;
+  }
+  if (keeps_remaining) return;  // unknown flags as remaining words are not built yet
+  CHECK(text == "");
+  const ValueList& values = *at(expect, "values").as_list();
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (size_t r = 0; r < groups[g].rows.size(); ++r) {
+      const Row& row = groups[g].rows[r];
+      const Value ours = reading.values[g][r].value_or(row.default_value);
+      const Value& theirs = at(values[g], row.name);
+      CAPTURE(row.name);
+      CHECK(json_text(ours) == json_text(theirs));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("parser: the shared cases of made-up classes") {
+  const ValueMap file = shared_cases("parser/parser.json");
+  if (file.empty()) return;  // skipped
+  int64_t compared = 0;
+  for (const Value& c : *file.find("cases")->as_list()) {
+    if (text_at(c, "call") != "args" || at(c, "files").as_map() || at(c, "extra_flags").as_list() || !text_at(at(c, "options"), "args_filename").empty() ||
+        !text_at(at(c, "options"), "args_file_flag").empty())
+      continue;
+    std::vector<RowGroup> groups;
+    for (const std::string& name : words_of_case(at(c, "classes"))) {
+      const Value& made = at(*file.find("classes"), name);
+      if (!made.as_map()) break;
+      RowGroup group{text_at(made, "group"), {}};
+      for (const Value& field : *at(made, "fields").as_list()) group.rows.push_back(row_of_case(field));
+      groups.push_back(group);
+    }
+    if (groups.size() != at(c, "classes").as_list()->size()) continue;  // the real classes: arguments_test.cpp
+    check_case(c, groups);
+    ++compared;
+  }
+  CHECK(compared >= 100);
+}
+
+TEST_CASE("parser: the shared command lines of TrainingArguments, for the flags and words that Rote has") {
+  const ValueMap file = shared_cases("parser/parser.json");
+  if (file.empty()) return;  // skipped
+  const ValueMap untouched = to_map(resolved(TrainingArguments{}));
+  int64_t compared = 0;
+  for (const Value& c : *file.find("cases")->as_list()) {
+    if (text_at(c, "call") != "args" || at(c, "classes") != Value(ValueList{"TrainingArguments"})) continue;
+    const std::vector<std::string> words = words_of_case(at(c, "argv"));
+    const bool later = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word == "sgd" || word == "cosine_with_restarts" || (word.starts_with("--") && !find_field<TrainingArguments>(plain_name(word)) && !word.starts_with("--no_"));
+    });
+    if (later) continue;
+    CAPTURE(text_at(c, "id"));
+    ++compared;
+    const Value& expect = at(c, "expect");
+    TrainingArguments args;
+    std::string fault;
+    try {
+      args = std::get<0>(parse_words<TrainingArguments>(words, kUsage, {}).values);
+    } catch (const ArgumentError& error) {
+      fault = error.what();
+    }
+    const ValueList* values = at(expect, "values").as_list();
+    CHECK(fault.empty() == (values != nullptr));
+    for (const std::string& name : words_of_case(at(expect, "names"))) CHECK(fault.find(name) != std::string::npos);
+    if (!values) continue;
+    ValueMap ours, theirs;
+    for (const auto& [name, value] : to_map(args))
+      if (value != *untouched.find(name)) ours.set(name, value);
+    for (const auto& [name, value] : *at((*values)[0], "changed").as_map())
+      if (untouched.find(name)) theirs.set(name, value);
+    CHECK(json_text(ours, {.sort_keys = true}) == json_text(theirs, {.sort_keys = true}));
+  }
+  CHECK(compared >= 20);
+}

@@ -1,0 +1,26 @@
+#include "trainer/data/dataset.h"
+
+#include "kernels/check.h"
+
+namespace rote::data {
+
+const Feature* find(const Example& example, const std::string& name) {
+  for (const auto& [key, feature] : example)
+    if (key == name) return &feature;
+  return nullptr;
+}
+
+std::vector<int64_t> lengths_of(const Dataset& dataset, const std::string& length_column, const std::string& main_input) {
+  std::vector<int64_t> lengths;
+  for (int64_t row = 0; row < dataset.size(); ++row) {
+    const Example example = dataset.at(row);
+    const Feature* length = find(example, length_column);
+    const Feature* main = find(example, main_input);
+    ROTE_CHECK((length != nullptr && length->is_single && !length->is_fraction) || main != nullptr, ArgumentError,
+               "group_by_length: row ", row, " has neither a length under ", length_column, " nor ", main_input, "; it needs one of them.");
+    lengths.push_back(length != nullptr ? length->whole[0] : main->length());
+  }
+  return lengths;
+}
+
+}  // namespace rote::data
