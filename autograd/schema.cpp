@@ -83,7 +83,7 @@ int find(const std::vector<T>& list, const std::string& name) {
 
 }  // namespace
 
-std::string text(const Attr& attr) {
+std::string attr_text(const Attr& attr) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;

@@ -12,7 +12,7 @@
 namespace rote {
 
 using Attr = std::variant<std::monostate, bool, int64_t, double, std::vector<int64_t>, std::string>;
-std::string text(const Attr& attr);
+std::string attr_text(const Attr& attr);
 
 struct Extent {
   enum Kind { letter, lead, number } kind;

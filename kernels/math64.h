@@ -1,7 +1,8 @@
 // kernels/math64.h — elementary functions in fp64, ours: the same bits on every machine. Scalar, compiled once, baseline.
 //
-// Within 2.1 ulps of the truth (erfc 3, erfinv and normal_quantile 4, measured). They serve f64 tensors, tables, schedules and bias corrections, and all f32 functions that have no polynomial of their own (simd/math.h).
-// Special values are those of C's <math.h>. Formulas and coefficients: docs/arithmetic.md.
+// Within 2.1 ulps of the truth (erfc 3, erfinv and normal_quantile 4; measured). They serve f64 tensors, tables, schedules, bias corrections
+// and all f32 functions that have no polynomial of their own (simd/math.h). Special values are those of C's <math.h>. Formulas and
+// coefficients: docs/arithmetic.md.
 #pragma once
 
 namespace rote::math64 {

@@ -126,4 +126,7 @@ const KernelTable<float>& kernels<float>();
 template <>
 const KernelTable<double>& kernels<double>();
 
+// The f32 table of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it. For tests.
+const KernelTable<float>* kernel_table(const char* isa);
+
 }  // namespace rote

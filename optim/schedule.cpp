@@ -75,17 +75,18 @@ const std::vector<std::string>& schedule_names() {
 }
 
 Schedule make_schedule(const std::string& name, ScheduleLength length, const ScheduleOptions& options) {
-  ROTE_CHECK(length.warmup_steps >= 0 && length.total_steps >= 0, ArgumentError, "schedule ", name, ": got ", length.warmup_steps, " warm-up steps of ", length.total_steps,
-             "; neither may be negative.");
+  ROTE_CHECK(length.warmup_steps >= 0 && length.total_steps >= 0, ArgumentError, "schedule ", name, ": got ", length.warmup_steps,
+             " warm-up steps of ", length.total_steps, "; neither may be negative.");
   for (const Named& row : table()) {
     if (row.name != name) continue;
     for (const auto& option : options)
-      ROTE_CHECK(std::find(row.options.begin(), row.options.end(), option.first) != row.options.end(), ArgumentError, "schedule ", name, ": has no option ", option.first, "; it takes ",
-                 row.options.empty() ? "none" : joined(row.options), ".");
+      ROTE_CHECK(std::find(row.options.begin(), row.options.end(), option.first) != row.options.end(), ArgumentError, "schedule ", name,
+                 ": has no option ", option.first, "; it takes ", row.options.empty() ? "none" : joined(row.options), ".");
     return row.make(length, options);
   }
   const std::string near = nearest(name, schedule_names().data(), static_cast<int64_t>(schedule_names().size()));
-  throw ArgumentError(str("schedule: there is no ", name, near.empty() ? "" : "; did you mean " + near + "?", near.empty() ? "; choose one of " : " The names are ", joined(schedule_names()), "."));
+  throw ArgumentError(str("schedule: there is no ", name, near.empty() ? "" : "; did you mean " + near + "?",
+                          near.empty() ? "; choose one of " : " The names are ", joined(schedule_names()), "."));
 }
 
 }  // namespace rote::optim

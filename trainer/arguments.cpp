@@ -22,7 +22,7 @@ constexpr int64_t kSeedEnd = int64_t{1} << 32;
 std::vector<Value> words(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 // Writers for these come later; their names are known so that the refusal can say so.
-const char* const kReporters[] = {"tensorboard", "wandb",   "mlflow",   "comet_ml",    "clearml", "swanlab", "trackio",
+const char* const kReporters[] = {"tensorboard", "wandb",   "mlflow",   "comet_ml",   "clearml", "swanlab", "trackio",
                                   "dvclive",     "dagshub", "azure_ml", "codecarbon", "flyte",   "kubeflow"};
 
 std::string reporter_fault(const std::string& name) {
@@ -63,7 +63,8 @@ void resolve_steps(T& args, std::vector<std::string>& faults) {
     else faults.push_back("--eval_steps: is needed with --eval_strategy steps, since --logging_steps gives none either.");
   }
   if (args.logging_strategy == IntervalStrategy::steps) {
-    if (args.logging_steps == 0) faults.push_back("--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.");
+    if (args.logging_steps == 0)
+      faults.push_back("--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.");
     check_whole("logging_steps", args.logging_steps, faults);
   }
   if (eval_by_step && args.eval_steps) check_whole("eval_steps", *args.eval_steps, faults);
@@ -81,16 +82,22 @@ bool is_multiple(double save_steps, double eval_steps) {
 
 void resolve_best_model(T& args, std::vector<std::string>& faults) {
   const bool evaluates = args.eval_strategy != IntervalStrategy::no;
-  if (args.save_strategy == SaveStrategy::best && !evaluates) faults.push_back("--save_strategy: is best, but --eval_strategy is no; only an evaluation can find the best, so set it to steps or epoch.");
+  if (args.save_strategy == SaveStrategy::best && !evaluates)
+    faults.push_back("--save_strategy: is best, but --eval_strategy is no; only an evaluation can find the best, so set it to steps or epoch.");
   if (args.load_best_model_at_end && args.save_strategy != SaveStrategy::best) {
     const std::string eval = word_of(args.eval_strategy), save = word_of(args.save_strategy);
-    if (!evaluates) faults.push_back("--load_best_model_at_end: needs evaluations, but --eval_strategy is no; set it to the same as --save_strategy.");
-    else if (eval != save) faults.push_back("--load_best_model_at_end: needs --eval_strategy and --save_strategy to be the same, but they are " + eval + " and " + save + ".");
+    if (!evaluates)
+      faults.push_back("--load_best_model_at_end: needs evaluations, but --eval_strategy is no; set it to the same as --save_strategy.");
+    else if (eval != save)
+      faults.push_back("--load_best_model_at_end: needs --eval_strategy and --save_strategy to be the same, but they are " + eval + " and " + save +
+                       ".");
     else if (eval == "steps" && args.eval_steps && *args.eval_steps > 0 && !is_multiple(args.save_steps, *args.eval_steps))
-      faults.push_back(str("--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are ", python_str(args.save_steps), " and ", python_str(*args.eval_steps), "."));
+      faults.push_back(str("--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are ",
+                           python_str(args.save_steps), " and ", python_str(*args.eval_steps), "."));
   }
   if (args.load_best_model_at_end && !args.metric_for_best_model) args.metric_for_best_model = "loss";
-  if (args.save_strategy == SaveStrategy::best && !args.metric_for_best_model) faults.push_back("--metric_for_best_model: is needed with --save_strategy best; loss will do.");
+  if (args.save_strategy == SaveStrategy::best && !args.metric_for_best_model)
+    faults.push_back("--metric_for_best_model: is needed with --save_strategy best; loss will do.");
   if (args.metric_for_best_model && !args.greater_is_better) args.greater_is_better = !args.metric_for_best_model->ends_with("loss");
 }
 
@@ -98,7 +105,8 @@ std::vector<std::string> resolve_all(T& args) {
   std::vector<std::string> faults;
   resolve_output_dir(args);
   if (!args.disable_tqdm) args.disable_tqdm = args.log_level == LogLevel::error || args.log_level == LogLevel::critical;
-  if (!std::isfinite(args.num_train_epochs)) faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
+  if (!std::isfinite(args.num_train_epochs))
+    faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
   resolve_steps(args, faults);
   resolve_best_model(args, faults);
   resolve_reporters(args, faults);
@@ -110,12 +118,15 @@ ArgumentTable<T> make_table() {
       "training",
       {
           field(&T::output_dir, {.name = "output_dir", .help = "folder for checkpoints and the final model"}),
-          field(&T::per_device_train_batch_size, {.name = "per_device_train_batch_size", .help = "size of a micro-batch", .unit = "rows", .at_least = 1}),
-          field(&T::num_train_epochs, {.name = "num_train_epochs", .help = "length of the run; a fraction cuts the last one", .unit = "epochs", .at_least = 0}),
+          field(&T::per_device_train_batch_size,
+                {.name = "per_device_train_batch_size", .help = "size of a micro-batch", .unit = "rows", .at_least = 1}),
+          field(&T::num_train_epochs,
+                {.name = "num_train_epochs", .help = "length of the run; a fraction cuts the last one", .unit = "epochs", .at_least = 0}),
           field(&T::max_steps, {.name = "max_steps", .help = "length of the run; above 0 it overrides the epochs", .unit = "updates"}),
           field(&T::learning_rate, {.name = "learning_rate", .help = "rate that the schedule scales", .at_least = 0}),
           field(&T::lr_scheduler_type, {.name = "lr_scheduler_type", .help = "schedule of the rate", .words = words(optim::schedule_names())}),
-          field(&T::warmup_steps, {.name = "warmup_steps", .help = "linear rise from 0, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+          field(&T::warmup_steps,
+                {.name = "warmup_steps", .help = "linear rise from 0, below 1 a share of the run", .unit = "updates", .at_least = 0}),
           field(&T::optim, {.name = "optim", .help = "optimizer", .words = {"adamw_torch", "adamw_torch_fused"}}),
           field(&T::weight_decay, {.name = "weight_decay", .help = "decay of weights, none of biases and norms"}),
           field(&T::adam_beta1, {.name = "adam_beta1", .help = "decay of the mean of gradients"}),
@@ -124,22 +135,30 @@ ArgumentTable<T> make_table() {
           field(&T::gradient_accumulation_steps, {.name = "gradient_accumulation_steps", .help = "micro-batches of one update", .at_least = 1}),
           field(&T::max_grad_norm, {.name = "max_grad_norm", .help = "norm to which gradients are clipped, 0 for no clipping", .at_least = 0}),
           field(&T::logging_strategy, {.name = "logging_strategy", .help = "when to log"}),
-          field(&T::logging_steps, {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+          field(&T::logging_steps,
+                {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0}),
           field(&T::logging_first_step, {.name = "logging_first_step", .help = "log after update 1 as well"}),
-          field(&T::logging_nan_inf_filter, {.name = "logging_nan_inf_filter", .help = "leave non-finite losses out of the logged mean; they are counted apart"}),
-          field(&T::include_num_input_tokens_seen, {.name = "include_num_input_tokens_seen", .help = "count and log input tokens", .flag_word = "all"}),
+          field(&T::logging_nan_inf_filter,
+                {.name = "logging_nan_inf_filter", .help = "leave non-finite losses out of the logged mean; they are counted apart"}),
+          field(&T::include_num_input_tokens_seen,
+                {.name = "include_num_input_tokens_seen", .help = "count and log input tokens", .flag_word = "all"}),
           field(&T::log_level, {.name = "log_level", .help = "least severity of messages, passive leaves it as it is"}),
           field(&T::disable_tqdm, {.name = "disable_tqdm", .help = "print log lines instead of a progress bar"}),
           field(&T::report_to, {.name = "report_to", .help = "trackers to write to: none", .one_word = true}),
           field(&T::run_name, {.name = "run_name", .help = "name of the run for trackers"}),
           field(&T::eval_strategy, {.name = "eval_strategy", .help = "when to evaluate during training"}),
-          field(&T::eval_steps, {.name = "eval_steps", .help = "between two evaluations, below 1 a share of the run; else logging_steps", .unit = "updates", .at_least = 0}),
-          field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before", .unit = "updates or epochs"}),
-          field(&T::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1}),
+          field(&T::eval_steps, {.name = "eval_steps",
+                                 .help = "between two evaluations, below 1 a share of the run; else logging_steps",
+                                 .unit = "updates",
+                                 .at_least = 0}),
+          field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before this point", .unit = "updates or epochs"}),
+          field(&T::per_device_eval_batch_size,
+                {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1}),
           field(&T::eval_on_start, {.name = "eval_on_start", .help = "evaluate before the first update"}),
           field(&T::save_only_model, {.name = "save_only_model", .help = "checkpoints without what a resume needs"}),
           field(&T::save_strategy, {.name = "save_strategy", .help = "when to save a checkpoint"}),
-          field(&T::save_steps, {.name = "save_steps", .help = "between two checkpoints, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+          field(&T::save_steps,
+                {.name = "save_steps", .help = "between two checkpoints, below 1 a share of the run", .unit = "updates", .at_least = 0}),
           field(&T::save_total_limit, {.name = "save_total_limit", .help = "checkpoints to keep, the newest and the best always"}),
           field(&T::load_best_model_at_end, {.name = "load_best_model_at_end", .help = "end with the weights of the best evaluation"}),
           field(&T::metric_for_best_model, {.name = "metric_for_best_model", .help = "what the best is judged by, loss where it is needed"}),
@@ -191,8 +210,9 @@ std::pair<TrainingArguments, RoteArguments> parse_training_args_file(const std::
   const Value read = parse_json(text, who);
   const ValueMap* map = read.as_map();
   ROTE_CHECK(map, ArgumentError, who, ": holds no map of arguments; it must be a training_args.json that Rote wrote.");
-  std::pair<TrainingArguments, RoteArguments> out{from_map<TrainingArguments>(*map, {.allow_extra_keys = true}), {}};
-  if (const Value* rote = map->find("rote"); rote && rote->as_map()) out.second = from_map<RoteArguments>(*rote->as_map(), {.allow_extra_keys = true});
+  const FromMap options{.allow_extra_keys = true, .who = who};
+  std::pair<TrainingArguments, RoteArguments> out{from_map<TrainingArguments>(*map, options), {}};
+  if (const Value* rote = map->find("rote"); rote && rote->as_map()) out.second = from_map<RoteArguments>(*rote->as_map(), options);
   return out;
 }
 

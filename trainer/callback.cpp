@@ -26,7 +26,10 @@ const EventRow kEvents[] = {
     {Event::train_end, "train_end", &C::on_train_end, {}},
     {Event::epoch_begin, "epoch_begin", &C::on_epoch_begin, {&TrainerControl::should_epoch_stop}},
     {Event::epoch_end, "epoch_end", &C::on_epoch_end, {}},
-    {Event::step_begin, "step_begin", &C::on_step_begin, {&TrainerControl::should_log, &TrainerControl::should_evaluate, &TrainerControl::should_save}},
+    {Event::step_begin,
+     "step_begin",
+     &C::on_step_begin,
+     {&TrainerControl::should_log, &TrainerControl::should_evaluate, &TrainerControl::should_save}},
     {Event::pre_optimizer_step, "pre_optimizer_step", &C::on_pre_optimizer_step, {}},
     {Event::optimizer_step, "optimizer_step", &C::on_optimizer_step, {}},
     {Event::substep_end, "substep_end", &C::on_substep_end, {}},
@@ -66,14 +69,16 @@ WordList words_of(Event) {
 
 void CallbackHandler::add(std::shared_ptr<TrainerCallback> callback) {
   for (const Entry& entry : entries_)
-    if (entry.callback && entry.callback->name() == callback->name()) std::fprintf(stderr, "callbacks: a second %s is added; both will run.\n", callback->name().c_str());
+    if (entry.callback && entry.callback->name() == callback->name())
+      std::fprintf(stderr, "callbacks: a second %s is added; both will run.\n", callback->name().c_str());
   entries_.push_back({std::move(callback), {}, nullptr});
 }
 
 void CallbackHandler::on(Event event, ContextFunction function) { entries_.push_back({nullptr, event, std::move(function)}); }
 
 void CallbackHandler::on(Event event, StateFunction function) {
-  on(event, ContextFunction([function = std::move(function)](const CallbackContext& context, TrainerControl& control) { function(context.state, control); }));
+  on(event, ContextFunction(
+                [function = std::move(function)](const CallbackContext& context, TrainerControl& control) { function(context.state, control); }));
 }
 
 void CallbackHandler::remove(const TrainerCallback* callback) {
@@ -95,7 +100,8 @@ void CallbackHandler::fire(Event event, const CallbackContext& context, TrainerC
 
 std::string CallbackHandler::callback_list() const {
   std::string names;
-  for (const Entry& entry : entries_) names += (names.empty() ? "" : "\n") + (entry.callback ? entry.callback->name() : std::string("on_") + row_of(entry.event).word);
+  for (const Entry& entry : entries_)
+    names += (names.empty() ? "" : "\n") + (entry.callback ? entry.callback->name() : std::string("on_") + row_of(entry.event).word);
   return names;
 }
 

@@ -48,7 +48,8 @@ std::string log_line(const Logs& logs, int64_t longest) {
     const std::string* text = value.as_text();
     if (const double* number = value.as_float()) shown.set(name, general_float(*number, 4));
     else if (text && longest >= 0 && code_points(*text) > longest)
-      shown.set(name, str("[String too long to display, length: ", code_points(*text), " > ", longest, ". Consider increasing `max_str_len` if needed.]"));
+      shown.set(name,
+                str("[String too long to display, length: ", code_points(*text), " > ", longest, ". Consider increasing `max_str_len` if needed.]"));
     else shown.set(name, value);
   }
   return python_repr(shown);
@@ -63,8 +64,10 @@ void PrinterCallback::on_log(const CallbackContext& context, TrainerControl&) {
 void EarlyStoppingCallback::on_train_begin(const CallbackContext& context, TrainerControl&) {
   const TrainingArguments& args = context.args;
   ROTE_CHECK(args.metric_for_best_model, ArgumentError, "early stopping: has no metric to watch; set --metric_for_best_model, loss for example.");
-  ROTE_CHECK(args.eval_strategy != IntervalStrategy::no, ArgumentError, "early stopping: has no evaluations to watch; set --eval_strategy to steps or epoch.");
-  if (!args.load_best_model_at_end) std::fprintf(stderr, "early stopping: the run ends with its last weights, not its best; --load_best_model_at_end would change that.\n");
+  ROTE_CHECK(args.eval_strategy != IntervalStrategy::no, ArgumentError,
+             "early stopping: has no evaluations to watch; set --eval_strategy to steps or epoch.");
+  if (!args.load_best_model_at_end)
+    std::fprintf(stderr, "early stopping: the run ends with its last weights, not its best; --load_best_model_at_end would change that.\n");
 }
 
 void EarlyStoppingCallback::on_evaluate(const CallbackContext& context, TrainerControl& control) {
@@ -83,7 +86,8 @@ void EarlyStoppingCallback::on_evaluate(const CallbackContext& context, TrainerC
 }
 
 std::optional<CallbackState> EarlyStoppingCallback::exported() const {
-  return CallbackState{{{"early_stopping_patience", options_.patience}, {"early_stopping_threshold", options_.threshold}}, {{"early_stopping_patience_counter", failures_}}};
+  return CallbackState{{{"early_stopping_patience", options_.patience}, {"early_stopping_threshold", options_.threshold}},
+                       {{"early_stopping_patience_counter", failures_}}};
 }
 
 void EarlyStoppingCallback::restore(const CallbackState& state) {

@@ -30,12 +30,14 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
       "model and data",
       {
           field(&D::task, {.name = "task", .help = "what the model learns"}),
-          field(&D::model_name_or_path, {.name = "model_name_or_path", .help = "folder with config.json, model.safetensors and tokenizer.json", .required = true}),
+          field(&D::model_name_or_path,
+                {.name = "model_name_or_path", .help = "folder with config.json, model.safetensors and tokenizer.json", .required = true}),
           field(&D::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl", .required = true}),
           field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
-          field(&D::max_seq_length, {.name = "max_seq_length", .help = "longer texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
+          field(&D::max_seq_length,
+                {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
       },
       resolve_columns,
   };

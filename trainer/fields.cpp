@@ -40,7 +40,7 @@ bool take(const Value& value, ValueMap& member) {
   return value.as_map() != nullptr;
 }
 
-std::string joined_words(const Row& row, size_t limit) {
+std::string joined_words(const ArgumentRow& row, size_t limit) {
   std::string out;
   for (size_t i = 0; i < row.words.size(); ++i) {
     if (limit > 0 && i == limit) return out + ", …";
@@ -49,23 +49,23 @@ std::string joined_words(const Row& row, size_t limit) {
   return out;
 }
 
-std::string expected(const Row& row) {
+std::string expected(const ArgumentRow& row) {
   std::string one;
   if (!row.words.empty()) one = "one of " + joined_words(row);
   else switch (row.kind) {
-    case FieldKind::boolean: one = "true or false"; break;
-    case FieldKind::integer: one = "a whole number"; break;
-    case FieldKind::real: one = "a number"; break;
-    case FieldKind::text: one = "a text"; break;
-    case FieldKind::any: one = "a value"; break;
-  }
+      case FieldKind::boolean: one = "true or false"; break;
+      case FieldKind::integer: one = "a whole number"; break;
+      case FieldKind::real: one = "a number"; break;
+      case FieldKind::text: one = "a text"; break;
+      case FieldKind::any: one = "a value"; break;
+    }
   if (row.list) one = "a list, each " + one;
   return row.optional ? one + ", or nothing" : one;
 }
 
 namespace {
 
-std::string word_fault(const Row& row, const Value& value) {
+std::string word_fault(const ArgumentRow& row, const Value& value) {
   if (row.words.empty() || value.is_null() || std::find(row.words.begin(), row.words.end(), value) != row.words.end()) return "";
   std::vector<std::string> known;
   for (const Value& word : row.words) known.push_back(python_str(word));
@@ -74,7 +74,7 @@ std::string word_fault(const Row& row, const Value& value) {
              near.empty() ? "; choose one of " : " The words are ", joined_words(row), ".");
 }
 
-std::string range_fault(const Row& row, const Value& value) {
+std::string range_fault(const ArgumentRow& row, const Value& value) {
   double number = 0;
   if (!value.number(number)) return "";
   const bool low = row.at_least && !(number >= *row.at_least);
@@ -86,13 +86,13 @@ std::string range_fault(const Row& row, const Value& value) {
 
 }  // namespace
 
-std::string fault_of(const Row& row, const Value& value) {
+std::string fault_of(const ArgumentRow& row, const Value& value) {
   if (row.action == FieldAction::reject && value != row.default_value)
     return str("--", row.name, ": ", python_str(value), " cannot be used, ", row.reason, ".");
   if (row.required && (value.is_null() || value == Value("") || value == Value(ValueList())))
     return str("--", row.name, ": is required; it must be ", expected(row), ".");
   const ValueList one = {value};
-  for (const Value& item : row.list && value.as_list() ? *value.as_list() : one) {
+  for (const Value& item : row.list&& value.as_list() ? *value.as_list() : one) {
     const std::string fault = word_fault(row, item);
     if (!fault.empty()) return fault;
     const std::string range = range_fault(row, item);
@@ -101,7 +101,7 @@ std::string fault_of(const Row& row, const Value& value) {
   return "";
 }
 
-std::string type_fault(const Row& row, const Value& value) {
+std::string type_fault(const ArgumentRow& row, const Value& value) {
   return str("--", row.name, ": got ", python_repr(value), "; it must be ", expected(row), ".");
 }
 
@@ -111,22 +111,22 @@ std::string plain_name(const std::string& flag) {
   return name;
 }
 
-const Row* nearest_row(const std::string& given, const std::vector<Row>& rows) {
+const ArgumentRow* nearest_row(const std::string& given, const std::vector<ArgumentRow>& rows) {
   std::vector<std::string> known;
-  for (const Row& row : rows) known.push_back(row.name);
+  for (const ArgumentRow& row : rows) known.push_back(row.name);
   const std::string near = nearest(plain_name(given.substr(0, given.find('='))), known.data(), static_cast<int64_t>(known.size()));
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == near; });
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const ArgumentRow& r) { return r.name == near; });
   return row == rows.end() ? nullptr : &*row;
 }
 
-std::string unknown_name(const std::string& given, const std::vector<Row>& rows) {
+std::string unknown_name(const std::string& given, const std::vector<ArgumentRow>& rows) {
   const std::string who = given.starts_with("-") ? given : "--" + given;
-  const Row* meant = nearest_row(given, rows);
+  const ArgumentRow* meant = nearest_row(given, rows);
   if (!meant) return who + ": no such argument; --help lists them.";
   return str(who, ": no such argument; did you mean --", meant->name, meant->words.empty() ? "" : " (" + joined_words(*meant, 3) + ")", "?");
 }
 
-Value normalised(const Row& row, const Value& value) {
+Value normalised(const ArgumentRow& row, const Value& value) {
   if (row.one_word && value.as_text()) return ValueList{value};
   if (row.one_word && value.is_null() && !row.optional) return ValueList();
   if (!row.flag_word.empty() && value.as_bool()) return *value.as_bool() ? Value(row.flag_word) : row.words.front();

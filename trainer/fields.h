@@ -23,7 +23,7 @@ enum class FieldAction {
   reject,  // only the default is accepted
 };
 
-struct Row {
+struct ArgumentRow {
   std::string name;
   std::string help;                 // one clause, no full stop
   std::string unit = "";            // updates, epochs, rows …
@@ -118,7 +118,7 @@ bool take(const Value& value, std::optional<T>& member) {
 
 template <class A>
 struct Field {
-  Row row;
+  ArgumentRow row;
   std::function<Value(const A&)> get;        // empty for a mapped older name
   std::function<bool(A&, const Value&)> set;
 };
@@ -134,7 +134,7 @@ struct ArgumentTable {
 namespace detail {
 
 template <class M>
-void describe(Row& row, const M*) {
+void describe(ArgumentRow& row, const M*) {
   if constexpr (std::same_as<M, bool>) row.kind = FieldKind::boolean;
   else if constexpr (std::same_as<M, int64_t>) row.kind = FieldKind::integer;
   else if constexpr (std::same_as<M, Number>) row.kind = FieldKind::real;
@@ -145,13 +145,13 @@ void describe(Row& row, const M*) {
   }
 }
 template <class M>
-void describe(Row& row, const std::optional<M>*) {
-  row.optional = true;
+void describe(ArgumentRow& row, const std::vector<M>*) {
+  row.list = true;
   describe(row, static_cast<const M*>(nullptr));
 }
 template <class M>
-void describe(Row& row, const std::vector<M>*) {
-  row.list = true;
+void describe(ArgumentRow& row, const std::optional<M>*) {
+  row.optional = true;
   describe(row, static_cast<const M*>(nullptr));
 }
 
@@ -159,7 +159,7 @@ void describe(Row& row, const std::vector<M>*) {
 
 // One row of a table: the member and what is to be said of it.
 template <class A, class M>
-Field<A> field(M A::*member, Row row) {
+Field<A> field(M A::*member, ArgumentRow row) {
   detail::describe(row, static_cast<const M*>(nullptr));
   row.default_value = value_of(A().*member);
   return {std::move(row), [member](const A& args) { return value_of(args.*member); },
@@ -168,7 +168,7 @@ Field<A> field(M A::*member, Row row) {
 
 // An older name: what is given under it goes to the field `row.maps_to`.
 template <class A>
-Field<A> older_name(Row row) {
+Field<A> older_name(ArgumentRow row) {
   row.action = FieldAction::map;
   return {std::move(row), nullptr, nullptr};
 }
@@ -176,21 +176,21 @@ Field<A> older_name(Row row) {
 // --- What the rows say ---
 
 // `a whole number`, `true or false`, `one of linear, cosine`: what a value of this row must be.
-std::string expected(const Row& row);
+std::string expected(const ArgumentRow& row);
 // Words of a row joined by commas, at most `limit` of them and then `…` (0: all).
-std::string joined_words(const Row& row, size_t limit = 0);
+std::string joined_words(const ArgumentRow& row, size_t limit = 0);
 // The fault of a value of the right type against words, range and action; empty where there is none.
-std::string fault_of(const Row& row, const Value& value);
+std::string fault_of(const ArgumentRow& row, const Value& value);
 // `--eval-steps` -> eval_steps.
 std::string plain_name(const std::string& flag);
 // `--name: got 2.5; it must be a whole number.`
-std::string type_fault(const Row& row, const Value& value);
+std::string type_fault(const ArgumentRow& row, const Value& value);
 // The row whose name is nearest to a word as it was typed; nullptr where none is near.
-const Row* nearest_row(const std::string& given, const std::vector<Row>& rows);
+const ArgumentRow* nearest_row(const std::string& given, const std::vector<ArgumentRow>& rows);
 // `--nam: no such argument; did you mean --name?`, with the words of the row that is meant.
-std::string unknown_name(const std::string& given, const std::vector<Row>& rows);
+std::string unknown_name(const std::string& given, const std::vector<ArgumentRow>& rows);
 // The value that a list or flag-word row makes of a looser spelling in JSON: text for a one-word list, true for a flag word.
-Value normalised(const Row& row, const Value& value);
+Value normalised(const ArgumentRow& row, const Value& value);
 
 template <class A>
 ValueMap to_map(const A& args) {
@@ -202,8 +202,8 @@ ValueMap to_map(const A& args) {
 
 // The rows with the values of `args` as defaults.
 template <class A>
-std::vector<Row> rows_of(const A& args) {
-  std::vector<Row> rows;
+std::vector<ArgumentRow> rows_of(const A& args) {
+  std::vector<ArgumentRow> rows;
   for (const Field<A>& f : A::table().fields) {
     rows.push_back(f.row);
     if (f.get) rows.back().default_value = f.get(args);
@@ -245,11 +245,12 @@ const Field<A>* find_field(const std::string& name) {
 
 struct FromMap {
   bool allow_extra_keys = false;  // keys without a field are left alone
+  std::string who = "";           // the file, for error texts: `s.json: seed: got …` in place of `--seed: got …`
 };
 
 // The struct that to_map made `map` of; missing keys take defaults. Not resolved. Throws ArgumentError naming every key at fault.
 template <class A>
-A from_map(const ValueMap& map, FromMap options = {}) {
+A from_map(const ValueMap& map, const FromMap& options = {}) {
   A args;
   std::vector<std::string> faults;
   for (const auto& [name, value] : map) {
@@ -257,6 +258,8 @@ A from_map(const ValueMap& map, FromMap options = {}) {
     if (f && !f->set(args, normalised(f->row, value))) faults.push_back(type_fault(f->row, value));
     if (!f && !options.allow_extra_keys) faults.push_back(unknown_name(name, rows_of(args)));
   }
+  if (!options.who.empty())
+    for (std::string& fault : faults) fault = options.who + ": " + fault.substr(2);
   throw_faults(faults);
   return args;
 }

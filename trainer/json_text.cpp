@@ -195,7 +195,8 @@ Value parse_json(const std::string& text, const std::string& who) {
     return to_value(nlohmann::ordered_json::parse(plain), who, 0);
   } catch (const nlohmann::json::parse_error& fault) {
     const auto end = plain.begin() + static_cast<std::ptrdiff_t>(std::min(fault.byte, plain.size()));
-    throw ArgumentError(str(who, ": is not JSON at line ", 1 + std::count(plain.begin(), end, '\n'), "; names and texts stand in double quotes, parts are parted by commas."));
+    throw ArgumentError(str(who, ": is not JSON at line ", 1 + std::count(plain.begin(), end, '\n'),
+                            "; names and texts stand in double quotes, parts are parted by commas."));
   } catch (const nlohmann::json::exception& fault) {
     throw ArgumentError(str(who, ": holds a number that no double can take (", fault.what(), ")."));
   }

@@ -74,9 +74,9 @@ struct Flag {
   size_t group = 0, row = 0;
 };
 
-bool takes_no_form(const Row& row) { return row.kind == FieldKind::boolean && !row.list && row.default_value == Value(true); }
+bool takes_no_form(const ArgumentRow& row) { return row.kind == FieldKind::boolean && !row.list && row.default_value == Value(true); }
 // A bare --name is complete.
-bool value_may_lack(const Row& row) {
+bool value_may_lack(const ArgumentRow& row) {
   const bool plain_bool = row.kind == FieldKind::boolean && !row.list && !(row.optional && row.default_value.is_null());
   return plain_bool || !row.flag_word.empty();
 }
@@ -85,12 +85,13 @@ std::vector<Flag> flags_of(const std::vector<RowGroup>& groups) {
   std::vector<Flag> flags;
   const auto add = [&](Flag flag) {
     for (const Flag& other : flags)
-      ROTE_CHECK(other.name != flag.name || other.is_short != flag.is_short, ArgumentError, "--", flag.name, ": two arguments have this name; rename one.");
+      ROTE_CHECK(other.name != flag.name || other.is_short != flag.is_short, ArgumentError, "--", flag.name,
+                 ": two arguments have this name; rename one.");
     flags.push_back(std::move(flag));
   };
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t r = 0; r < groups[g].rows.size(); ++r) {
-      const Row& row = groups[g].rows[r];
+      const ArgumentRow& row = groups[g].rows[r];
       add({row.name, false, false, g, r});
       for (const std::string& alias : row.aliases) add({plain_name(alias), alias.size() == 1, false, g, r});
       if (takes_no_form(row)) add({"no_" + row.name, false, true, g, r});
@@ -101,7 +102,9 @@ std::vector<Flag> flags_of(const std::vector<RowGroup>& groups) {
   return flags;
 }
 
-bool is_negative_number(const std::string& word) { return word[0] == '-' && word.size() > 1 && (std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.') && parse_float(word); }
+bool is_negative_number(const std::string& word) {
+  return word[0] == '-' && word.size() > 1 && (std::isdigit(static_cast<unsigned char>(word[1])) || word[1] == '.') && parse_float(word);
+}
 
 // What a word is before it is looked up: a flag begins with a dash, is no negative number and has no blank inside.
 bool looks_like_flag(const std::string& word) {
@@ -155,7 +158,8 @@ class Reader {
       if (flag.is_short != is_short) continue;
       if (flag.name == name) return {&flag};
       const bool begins = !is_short && flag.name.starts_with(name);
-      const bool known = std::any_of(found.begin(), found.end(), [&](const Flag* f) { return f->group == flag.group && f->row == flag.row && f->negated == flag.negated; });
+      const bool known = std::any_of(found.begin(), found.end(),
+                                     [&](const Flag* f) { return f->group == flag.group && f->row == flag.row && f->negated == flag.negated; });
       if (begins && !known) found.push_back(&flag);
     }
     return found;
@@ -190,7 +194,7 @@ class Reader {
 
   void unknown(const std::string& word) {
     // The name that was meant has no value now, so that rules about it would mislead.
-    if (const Row* meant = nearest_row(word, all_rows_)) out_.faulty_names.push_back(meant->name);
+    if (const ArgumentRow* meant = nearest_row(word, all_rows_)) out_.faulty_names.push_back(meant->name);
     fault(word, unknown_name(word, all_rows_));
     skip_values();
   }
@@ -200,7 +204,7 @@ class Reader {
   }
 
   void read_value(const Flag& flag, const std::optional<std::string>& attached) {
-    const Row& row = groups_[flag.group].rows[flag.row];
+    const ArgumentRow& row = groups_[flag.group].rows[flag.row];
     if (flag.negated) {
       if (attached) return fault(row.name, "--" + flag.name + ": takes no value; write --" + row.name + "=" + *attached + ".");
       return store(flag, row, false);
@@ -218,8 +222,9 @@ class Reader {
     ValueList values;
     for (const std::string& text : given) {
       const std::optional<Value> value = convert(row, text);
-      if (!value) return fault(row.name, "--" + row.name + ": got " + (text.empty() ? "an empty text" : text) + "; it must be " + expected(row) + ".");
-      Row plain = row;
+      if (!value)
+        return fault(row.name, "--" + row.name + ": got " + (text.empty() ? "an empty text" : text) + "; it must be " + expected(row) + ".");
+      ArgumentRow plain = row;
       plain.action = FieldAction::apply;  // words only: the rest is judged once, with the whole struct
       plain.at_least = plain.below = {};
       plain.required = false;
@@ -229,7 +234,7 @@ class Reader {
     store(flag, row, row.list ? Value(values) : values.front());
   }
 
-  std::optional<Value> convert(const Row& row, const std::string& text) const {
+  std::optional<Value> convert(const ArgumentRow& row, const std::string& text) const {
     for (const Value& word : row.words)
       if (python_str(word) == text) return word;
     const bool flag_like = row.kind == FieldKind::boolean || !row.flag_word.empty();
@@ -246,17 +251,18 @@ class Reader {
     }
   }
 
-  void store(const Flag& flag, const Row& row, Value value) {
+  void store(const Flag& flag, const ArgumentRow& row, Value value) {
     if (row.action == FieldAction::map) return store_mapped(row, value);
-    if (row.action == FieldAction::ignore && value != row.default_value) out_.warnings.push_back("--" + row.name + ": has no effect, " + row.reason + ".");
+    if (row.action == FieldAction::ignore && value != row.default_value)
+      out_.warnings.push_back("--" + row.name + ": has no effect, " + row.reason + ".");
     out_.values[flag.group][flag.row] = std::move(value);
   }
 
-  void store_mapped(const Row& older, const Value& value) {
+  void store_mapped(const ArgumentRow& older, const Value& value) {
     const std::vector<const Flag*> target = matches(older.maps_to, false);
     ROTE_ASSERT(target.size() == 1, "an older name maps to a field of the same command");
     out_.warnings.push_back("--" + older.name + ": is the older name of --" + older.maps_to + ".");
-    const Row& row = groups_[target[0]->group].rows[target[0]->row];
+    const ArgumentRow& row = groups_[target[0]->group].rows[target[0]->row];
     const std::optional<Value> converted = value.as_text() ? convert(row, *value.as_text()) : value;
     if (!converted) return fault(row.name, type_fault(row, value));
     store(*target[0], row, *converted);
@@ -264,7 +270,7 @@ class Reader {
 
   void check_required(const RowGroup& group, const std::vector<std::optional<Value>>& values) {
     for (size_t r = 0; r < group.rows.size(); ++r) {
-      const Row& row = group.rows[r];
+      const ArgumentRow& row = group.rows[r];
       const bool faulty = std::find(out_.faulty_names.begin(), out_.faulty_names.end(), row.name) != out_.faulty_names.end();
       if (!row.required || values[r] || faulty) continue;
       if (const std::string missing = fault_of(row, row.default_value); !missing.empty()) fault(row.name, missing);
@@ -274,7 +280,7 @@ class Reader {
   const std::vector<std::string>& words_;
   const std::vector<RowGroup>& groups_;
   std::vector<Flag> flags_;
-  std::vector<Row> all_rows_;
+  std::vector<ArgumentRow> all_rows_;
   size_t at_ = 0;
   Reading out_;
 };
@@ -300,13 +306,23 @@ void detail::refuse_remaining(Reading& reading) {
 
 namespace {
 
-std::string placeholder(const Row& row) {
+std::string placeholder(const ArgumentRow& row) {
   if (row.kind == FieldKind::boolean && !row.list) return value_may_lack(row) ? "" : " true|false";
   const char* one = row.kind == FieldKind::integer ? " INT" : row.kind == FieldKind::real ? " NUMBER" : !row.words.empty() ? " WORD" : " TEXT";
   return row.list && !row.one_word ? std::string(one) + "..." : one;
 }
 
-std::string help_line(const Row& row) {
+// Empty where there is nothing to show: absent, an empty text or list, a flag that is off.
+std::string shown_default(const Value& value) {
+  if (value.is_null()) return "";
+  if (const bool* flag = value.as_bool()) return *flag ? "true" : "";
+  if (!value.as_list()) return python_str(value);
+  std::string out;
+  for (const Value& item : *value.as_list()) out += (out.empty() ? "" : " ") + python_str(item);
+  return out;
+}
+
+std::string help_line(const ArgumentRow& row) {
   std::string left = "  --" + row.name;
   if (takes_no_form(row)) left = "  --[no_]" + row.name;
   for (const std::string& alias : row.aliases) left += (alias.size() == 1 ? ", -" : ", --") + alias;
@@ -315,10 +331,7 @@ std::string help_line(const Row& row) {
   if (!row.unit.empty()) right += ", in " + row.unit;
   if (!row.words.empty()) right += ": " + joined_words(row);
   if (row.required) right += " (required)";
-  else if (!row.default_value.is_null() && row.default_value != Value("") && row.default_value != Value(ValueList())) {
-    const bool* flag = row.default_value.as_bool();
-    if (!flag || *flag) right += " (" + (flag ? "true" : python_str(row.default_value)) + ")";
-  }
+  else if (const std::string shown = shown_default(row.default_value); !shown.empty()) right += " (" + shown + ")";
   constexpr size_t kColumn = 44;
   const std::string gap = left.size() + 2 <= kColumn ? std::string(kColumn - left.size(), ' ') : "\n" + std::string(kColumn, ' ');
   return left + gap + right + "\n";
@@ -332,7 +345,7 @@ std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups) {
   std::string example;
   for (const RowGroup& group : groups) {
     out += "\n" + group.title + (group.title.empty() ? "" : ":\n");
-    for (const Row& row : group.rows) {
+    for (const ArgumentRow& row : group.rows) {
       if (row.action != FieldAction::apply) continue;  // what has no effect here is not offered
       out += help_line(row);
       if (example.empty() && row.name.find('_') != std::string::npos) example = row.name;

@@ -35,7 +35,7 @@ class HelpRequested : public std::exception {
 
 struct RowGroup {
   std::string title;
-  std::vector<Row> rows;
+  std::vector<ArgumentRow> rows;
 };
 
 // What a command line says about rows, before it meets a struct.

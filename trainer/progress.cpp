@@ -19,7 +19,9 @@ namespace {
 std::string clock_text(double seconds) {
   const int64_t whole = static_cast<int64_t>(seconds);
   char buffer[40];
-  if (whole >= 3600) std::snprintf(buffer, sizeof buffer, "%lld:%02d:%02d", static_cast<long long>(whole / 3600), static_cast<int>(whole / 60 % 60), static_cast<int>(whole % 60));
+  if (whole >= 3600)
+    std::snprintf(buffer, sizeof buffer, "%lld:%02d:%02d", static_cast<long long>(whole / 3600), static_cast<int>(whole / 60 % 60),
+                  static_cast<int>(whole % 60));
   else std::snprintf(buffer, sizeof buffer, "%02d:%02d", static_cast<int>(whole / 60), static_cast<int>(whole % 60));
   return buffer;
 }

@@ -67,7 +67,9 @@ double TrainerState::last(const std::string& key) const {
 }
 
 void TrainerState::compute_steps(const TrainingArguments& args, int64_t total) {
-  const auto updates = [total](Number steps) { return steps < 1 ? Number(static_cast<int64_t>(std::ceil(static_cast<double>(total) * steps))) : steps; };
+  const auto updates = [total](Number steps) {
+    return steps < 1 ? Number(static_cast<int64_t>(std::ceil(static_cast<double>(total) * steps))) : steps;
+  };
   logging_steps = updates(args.logging_steps);
   if (args.eval_steps) eval_steps = updates(*args.eval_steps);
   save_steps = updates(args.save_steps);
@@ -86,7 +88,7 @@ LoadedState parse_state(const std::string& text, const std::string& who) {
   const Value read = parse_json(text, who);
   const ValueMap* map = read.as_map();
   ROTE_CHECK(map, ArgumentError, who, ": holds no map; it must be the trainer_state.json of a checkpoint.");
-  LoadedState out{from_map<TrainerState>(*map, {.allow_extra_keys = true}), {}};
+  LoadedState out{from_map<TrainerState>(*map, {.allow_extra_keys = true, .who = who}), {}};
   for (const auto& [key, value] : *map)
     if (!find_field<TrainerState>(key)) out.unknown_keys.push_back(key);
   return out;

@@ -24,7 +24,8 @@ std::string runtime_text(double seconds) {
   const int hundredths = static_cast<int>(std::abs(seconds - static_cast<double>(whole)) * 100);
   const int64_t days = whole / 86400;
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%d:%02d:%02d.%02d", static_cast<int>(whole / 3600 % 24), static_cast<int>(whole / 60 % 60), static_cast<int>(whole % 60), hundredths);
+  std::snprintf(buffer, sizeof buffer, "%d:%02d:%02d.%02d", static_cast<int>(whole / 3600 % 24), static_cast<int>(whole / 60 % 60),
+                static_cast<int>(whole % 60), hundredths);
   return (days > 0 ? str(days, days == 1 ? " day, " : " days, ") : "") + buffer;
 }
 

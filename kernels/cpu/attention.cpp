@@ -172,6 +172,7 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
     product({.c = o, .c_row = wide, .a = s, .a_row = 1, .a_k = tile.width(), .b = rows.p, .b_k = rows.stride, .rows = queries, .columns = wide,
              .k = tile.keys, .add = add});
   }
+  Amax seen;  // a register; `amax` is memory
   for (int64_t t = 0; t < queries; ++t) {
     const int64_t at = (b * a.H + h) * a.T + query + t;
     if (a.max) a.max[at] = state.max[t];
@@ -182,9 +183,17 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
       const int n = static_cast<int>(least(D - d, kLanes));
       const Vec out = empty ? Vec(Real(0)) : load(o + t * wide + d) / Vec(state.sum[t]) + Vec(Real(0));
       store(y + d, out, n);
-      amax.see(out, n);
+      seen.see(out, n);
     }
   }
+  amax.largest = max(amax.largest, seen.largest);
+}
+
+// The next head's first tile.
+void prefetch_head(const Attention<Real>& a, int64_t b, int64_t h) {
+  prefetch(rows_of(a.q, a.q_at, b, h), least(a.T, kBlockQueries), a.D);
+  prefetch(rows_of(a.k, a.k_at, b, h), least(a.S, kTileKeys), a.D);
+  prefetch(rows_of(a.v, a.v_at, b, h), least(a.S, kTileKeys), a.D);
 }
 
 }  // namespace
@@ -200,7 +209,8 @@ uint32_t attention(const Attention<Real>& a) {
     Real* memory = static_cast<Real*>(take_scratch((3 * kTileSize + 3 * wide * kBlockQueries) * static_cast<int64_t>(sizeof(Real))));
     Amax amax;
     for (int64_t unit = task * per_task; unit < least((task + 1) * per_task, units); ++unit) {
-      const int64_t head = unit / blocks;
+      const int64_t head = unit / blocks, next = (unit + 1) / blocks;
+      if (next > head && next < a.B * a.H) prefetch_head(a, next / a.H, next % a.H);
       attend(a, head / a.H, head % a.H, unit % blocks * kBlockQueries, ranges[head / a.H], memory, amax);
     }
     give_scratch(memory);

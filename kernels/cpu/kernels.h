@@ -1,6 +1,7 @@
 // kernels/cpu/kernels.h — the CPU kernels of one instruction set, as kernels/table.h describes them. Only kernels/cpu/*.cpp include it.
 #pragma once
 
+#include "kernels/functions.h"
 #include "kernels/simd/vec.h"
 #include "kernels/table.h"
 
@@ -46,7 +47,8 @@ uint32_t normal(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y)
 // clip.cpp
 void square_blocks(int64_t n, const Real* x, double* blocks);
 
-// table.cpp
+// table.cpp, functions.cpp
 extern const KernelTable<Real> kTable;
+extern const NamedFunction<Real> kFunctions[];
 
 }  // namespace rote::isa::ROTE_ISA_NAME

@@ -84,19 +84,19 @@ ROTE_INLINE Vec tanh(Vec x) {
   const Vec a = abs(x);
   const Vec square = x * x;
   const Vec p = horner(square, -0x1.555554p-2f, 0x1.11107cp-3f, -0x1.b9f21ap-5f, 0x1.63ac98p-6f, -0x1.0c85f2p-7f, 0x1.1abf18p-9f);
-  const Vec near = fma(x * square, p, x);
+  const Vec near = fma(a * square, p, a);
   // 1 - 2/(e^2|x| + 1); from 10 on that is 1.
   const Vec b = select(a > Vec(10.0f), Vec(10.0f), a);
   const ExpParts e = exp_parts(b + b);
   const Vec far = Vec(1.0f) - Vec(2.0f) / (fma(e.y, power2(e.k), power2(e.k)) + Vec(1.0f));
-  return select(a < Vec(0.625f), near, copysign(far, x));
+  return copysign(select(a < Vec(0.625f), near, far), x);
 }
 
 ROTE_INLINE Vec erf(Vec x) {
   const Vec a = abs(x);
   const Vec square = x * x;
   const Vec p = horner(square, 0x1.06eba8p-3f, -0x1.812742p-2f, 0x1.ce2dfep-4f, -0x1.b80f94p-6f, 0x1.54df44p-8f, -0x1.ab6df0p-11f, 0x1.61d11ap-14f);
-  const Vec near = fma(x, p, x);
+  const Vec near = fma(a, p, a);
   // 1 - erfc(|x|), with log erfc as a polynomial; from 4 on that is 1.
   const Vec t = select(a > Vec(4.0f), Vec(4.0f), a) - Vec(2.0f);
   const Vec q = horner(t, -0x1.575b32p+2f, -0x1.1ac324p+2f, -0x1.d8f618p-1f, -0x1.0ddcf4p-6f, 0x1.d3d6fep-9f, -0x1.798014p-11f, 0x1.34b268p-13f,
@@ -104,7 +104,7 @@ ROTE_INLINE Vec erf(Vec x) {
   const ExpParts e = exp_parts(q);
   const Vec scale = power2(e.k);
   const Vec far = (Vec(1.0f) - scale) - e.y * scale;
-  return select(a < Vec(0.875f), near, copysign(far, x));
+  return copysign(select(a < Vec(0.875f), near, far), x);
 }
 
 // e/(1 + e) with e = e^-|x|, or 1/(1 + e) for x >= 0. e is kept as a sum of two numbers and the quotient corrected once: a plain division

@@ -1,4 +1,4 @@
-// kernels/simd/scalar.h — 16 float lanes on baseline x86-64 (SSE2), four registers. Intrinsics live here and in its sisters only.
+// kernels/simd/scalar.h — 16 float lanes in four baseline registers: SSE2 on x86-64. Intrinsics live here and in its sisters only.
 //
 // Baseline x86-64 has no fused multiply-add, so it is made from doubles: the product of two floats is exact in a double, TwoSum gives
 // the sum with the addend and its error, and rounding that sum to odd keeps what the last conversion to float needs to round right
@@ -6,7 +6,9 @@
 // because GCC 12 folds the plain ones, double to float to double, into nothing once it has vectorised them.
 #pragma once
 
+#ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
 namespace rote::isa::ROTE_ISA_NAME {
 
@@ -18,6 +20,8 @@ typedef uint32_t UInts __attribute__((vector_size(16)));
 constexpr Bits kSignBit = INT32_MIN;
 constexpr Bits kExponentBias = 127;
 constexpr int kMantissaBits = 23;
+
+#ifdef __SSE2__
 
 using Wide = __m128d;
 typedef int64_t WideInts __attribute__((vector_size(16)));
@@ -49,6 +53,25 @@ ROTE_INLINE void part_mul_wide(Ints a, uint32_t factor, Ints& high, Ints& low) {
   low = Ints(_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08)));
   high = Ints(_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x0D), _mm_shuffle_epi32(odd, 0x0D)));
 }
+
+#else  // other machines have the instruction in their baseline
+
+ROTE_INLINE Floats part_fma(Floats a, Floats b, Floats c) {
+  return Floats{__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1]), __builtin_fmaf(a[2], b[2], c[2]), __builtin_fmaf(a[3], b[3], c[3])};
+}
+
+ROTE_INLINE Floats part_sqrt(Floats a) {
+  return Floats{__builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]), __builtin_sqrtf(a[3])};
+}
+
+ROTE_INLINE void part_mul_wide(Ints a, uint32_t factor, Ints& high, Ints& low) {
+  const UInts x = UInts(a);
+  const uint64_t p0 = uint64_t{x[0]} * factor, p1 = uint64_t{x[1]} * factor, p2 = uint64_t{x[2]} * factor, p3 = uint64_t{x[3]} * factor;
+  high = Ints(UInts{uint32_t(p0 >> 32), uint32_t(p1 >> 32), uint32_t(p2 >> 32), uint32_t(p3 >> 32)});
+  low = Ints(UInts{uint32_t(p0), uint32_t(p1), uint32_t(p2), uint32_t(p3)});
+}
+
+#endif
 
 }  // namespace rote::isa::ROTE_ISA_NAME
 

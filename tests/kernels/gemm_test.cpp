@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "kernels/pool.h"
@@ -15,7 +16,8 @@ namespace {
 
 using namespace rote;
 using rote::testing::first_bit_difference;
-using rote::testing::Isa;
+using rote::testing::spec_tree;
+using rote::testing::tables;
 
 struct Shape {
   int64_t batch, M, N, K, leaf;
@@ -82,14 +84,6 @@ struct Problem {
   }
 };
 
-template <class Real>
-Real tree(const std::vector<Real>& leaves, size_t first, size_t count) {
-  if (count == 1) return leaves[first];
-  size_t left = 1;
-  while (2 * left < count) left *= 2;
-  return tree(leaves, first, left) + tree(leaves, first + left, count - left);
-}
-
 // All of C's buffer as it must be: -77 wherever no element of C lies.
 template <class Real>
 std::vector<Real> reference(Problem<Real>& p) {
@@ -107,9 +101,9 @@ std::vector<Real> reference(Problem<Real>& p) {
             for (int64_t k = k0; k < std::min(k0 + 1024, first + leaf); ++k) sum = std::fma(p.a.at(n, i, k), p.b.at(n, k, j), sum);
             pieces.push_back(sum);
           }
-          leaves.push_back(tree(pieces, 0, pieces.size()));
+          leaves.push_back(spec_tree(pieces, 0, pieces.size()));
         }
-        Real y = leaves.empty() ? Real(0) : tree(leaves, 0, leaves.size());
+        Real y = leaves.empty() ? Real(0) : spec_tree(leaves, 0, leaves.size());
         if (!p.bias.empty()) y = y + p.bias[static_cast<size_t>(j)];
         c[static_cast<size_t>(n * p.c_batch() + i * p.c_row() + j)] = y;
       }
@@ -164,7 +158,7 @@ TEST_CASE_TEMPLATE("gemm: every element is the specified chain and tree", Real, 
     ++layout;
     Problem<Real> problem(numbers, shape, a_layout, b_layout, layout % 2 == 0);
     const std::vector<Real> want = reference(problem);
-    for (const KernelTable<Real>* table : Isa<Real>::tables()) check_equal(*table, problem, want);
+    for (const KernelTable<Real>* table : tables<Real>()) check_equal(*table, problem, want);
   }
 }
 
@@ -175,7 +169,7 @@ TEST_CASE("gemm: every layout of both operands is read right") {
       for (Layout b_layout : {Layout::rows, Layout::columns, Layout::spread}) {
         Problem<float> problem(numbers, shape, a_layout, b_layout, true);
         const std::vector<float> want = reference(problem);
-        for (const KernelTable<float>* table : Isa<float>::tables()) check_equal(*table, problem, want);
+        for (const KernelTable<float>* table : tables<float>()) check_equal(*table, problem, want);
       }
     }
   }
@@ -185,7 +179,7 @@ TEST_CASE("gemm: the number of threads and the moment of each task change no bit
   Numbers numbers;
   for (const Shape& shape : {Shape{1, 200, 150, 300, 60}, Shape{1, 20, 600, 2500, 0}, Shape{1, 90, 70, 5000, 0}, Shape{50, 30, 30, 30, 0}}) {
     Problem<float> problem(numbers, shape, Layout::rows, Layout::columns, false);
-    const KernelTable<float>& table = *Isa<float>::tables().back();
+    const KernelTable<float>& table = *tables<float>().back();
     set_num_threads(1);
     table.gemm(problem.gemm());
     const std::vector<float> alone = problem.c;
@@ -206,7 +200,7 @@ TEST_CASE("gemm: the number of threads and the moment of each task change no bit
 
 TEST_CASE("gemm: a NaN or infinity reaches its row or column and no other element") {
   Numbers numbers;
-  for (const KernelTable<float>* table : Isa<float>::tables()) {
+  for (const KernelTable<float>* table : tables<float>()) {
     for (int64_t M : {5, 31}) {
       Problem<float> problem(numbers, {1, M, 37, 19, 0}, Layout::rows, Layout::rows, false);
       table->gemm(problem.gemm());
@@ -233,7 +227,7 @@ TEST_CASE("gemm: an overflow shows in the status word as an infinity") {
   std::vector<float> a = {3e38f, 3e38f}, b = {1.0f, 1.0f}, c = {0.0f};
   Gemm<float> g;
   g.M = 1, g.N = 1, g.K = 2, g.a = a.data(), g.a_row = 2, g.a_col = 1, g.b = b.data(), g.b_row = 1, g.b_col = 1, g.c = c.data(), g.c_row = 1;
-  for (const KernelTable<float>* table : Isa<float>::tables()) CHECK(table->gemm(g) == 0x7F800000u);
+  for (const KernelTable<float>* table : tables<float>()) CHECK(table->gemm(g) == 0x7F800000u);
 }
 
 TEST_CASE("gemm: subnormal products and sums are kept") {
@@ -241,7 +235,7 @@ TEST_CASE("gemm: subnormal products and sums are kept") {
   std::vector<float> a(40, tiny), b(40, 1.0f), c(1);
   Gemm<float> g;
   g.M = 1, g.N = 1, g.K = 40, g.a = a.data(), g.a_row = 40, g.a_col = 1, g.b = b.data(), g.b_row = 1, g.b_col = 1, g.c = c.data(), g.c_row = 1;
-  for (const KernelTable<float>* table : Isa<float>::tables()) {
+  for (const KernelTable<float>* table : tables<float>()) {
     table->gemm(g);
     CHECK(rote::testing::bits(c[0]) == 40u);
   }
@@ -251,7 +245,7 @@ TEST_CASE("gemm: two micro-batches joined by one addition give the bits of the w
   // 16 samples of 12 rows: the leaves of each half fold to one subtree (arithmetic.md 6).
   Numbers numbers;
   Problem<float> whole(numbers, {1, 33, 40, 192, 12}, Layout::columns, Layout::rows, false);
-  for (const KernelTable<float>* table : Isa<float>::tables()) {
+  for (const KernelTable<float>* table : tables<float>()) {
     table->gemm(whole.gemm());
     const std::vector<float> want = whole.c;
     std::vector<float> halves[2];

@@ -105,7 +105,8 @@ TEST_CASE("handler: each event first resets the flags that it answers") {
   CHECK(flags_after(Event::log) == "training_stop epoch_stop save evaluate ");
   CHECK(flags_after(Event::evaluate) == "training_stop epoch_stop save log ");
   CHECK(flags_after(Event::save) == "training_stop epoch_stop evaluate log ");
-  for (const Event event : {Event::init_end, Event::train_end, Event::epoch_end, Event::pre_optimizer_step, Event::optimizer_step, Event::substep_end, Event::step_end, Event::predict, Event::prediction_step, Event::push_begin})
+  for (const Event event : {Event::init_end, Event::train_end, Event::epoch_end, Event::pre_optimizer_step, Event::optimizer_step, Event::substep_end,
+                            Event::step_end, Event::predict, Event::prediction_step, Event::push_begin})
     CHECK(flags_after(event) == all);
   CHECK(word_of(Event::pre_optimizer_step) == "pre_optimizer_step");
 }
@@ -149,13 +150,16 @@ TEST_CASE("default flow: by steps, by epochs, the last step") {
   CHECK(flow(T{.logging_steps = 4, .logging_first_step = true, .save_strategy = SaveStrategy::no}, 5, 5) == "1l 4l stop");
   CHECK(flow(T{.logging_strategy = no, .eval_strategy = steps, .eval_steps = 2, .save_steps = 4}, 5, 5) == "2e 4e 4s 5e 5s stop");
   CHECK(flow(T{.logging_strategy = no, .save_steps = 0}, 3, 3) == "3s stop");
-  CHECK(flow(T{.logging_strategy = no, .eval_strategy = steps, .eval_steps = 1, .eval_delay = 3, .save_strategy = SaveStrategy::no}, 4, 4) == "3e 4e stop");
-  CHECK(flow(T{.logging_strategy = epoch, .eval_strategy = epoch, .eval_delay = 2, .save_strategy = SaveStrategy::epoch}, 5, 2) == "El Es El Ee Es El Ee Es stop");
+  CHECK(flow(T{.logging_strategy = no, .eval_strategy = steps, .eval_steps = 1, .eval_delay = 3, .save_strategy = SaveStrategy::no}, 4, 4) ==
+        "3e 4e stop");
+  CHECK(flow(T{.logging_strategy = epoch, .eval_strategy = epoch, .eval_delay = 2, .save_strategy = SaveStrategy::epoch}, 5, 2) ==
+        "El Es El Ee Es El Ee Es stop");
   CHECK(flow(T{.logging_steps = 0.3, .save_strategy = SaveStrategy::no}, 15, 5) == "5l 10l 15l stop");
 }
 
 TEST_CASE("early stopping: no improvement beyond the threshold for `patience` evaluations") {
-  const TrainingArguments args = resolved(TrainingArguments{.eval_strategy = IntervalStrategy::steps, .load_best_model_at_end = true, .metric_for_best_model = "accuracy"});
+  const TrainingArguments args =
+      resolved(TrainingArguments{.eval_strategy = IntervalStrategy::steps, .load_best_model_at_end = true, .metric_for_best_model = "accuracy"});
   EarlyStoppingCallback stopping({.patience = 2, .threshold = 0.1});
   TrainerState state;
   const auto stops = [&](Value value) {
@@ -190,7 +194,8 @@ TEST_CASE("early stopping: smaller is better for a loss, and it needs a metric a
   CHECK_FALSE(control.should_training_stop);
   stopping.on_evaluate({args, state, nullptr, &worse}, control);
   CHECK(control.should_training_stop);
-  CHECK_THROWS_WITH_AS(stopping.on_train_begin({TrainingArguments{}, state}, control), "early stopping: has no metric to watch; set --metric_for_best_model, loss for example.", ArgumentError);
+  CHECK_THROWS_WITH_AS(stopping.on_train_begin({TrainingArguments{}, state}, control),
+                       "early stopping: has no metric to watch; set --metric_for_best_model, loss for example.", ArgumentError);
   CHECK_THROWS_AS(stopping.on_train_begin({TrainingArguments{.metric_for_best_model = "loss"}, state}, control), ArgumentError);
 }
 

@@ -17,9 +17,28 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 TEST_CASE("python_float: the shortest digits, and Python's place for the point") {
   // Printed by Python 3.11: print(repr(x)).
   const std::pair<double, const char*> cases[] = {
-      {0.0, "0.0"}, {-0.0, "-0.0"}, {1.0, "1.0"}, {100.0, "100.0"}, {123456789.0, "123456789.0"}, {0.1, "0.1"}, {0.1 + 0.2, "0.30000000000000004"}, {1.0 / 3, "0.3333333333333333"},
-      {1e-4, "0.0001"}, {9.999e-5, "9.999e-05"}, {5e-5, "5e-05"}, {1e-7, "1e-07"}, {1e15, "1000000000000000.0"}, {9999999999999998.0, "9999999999999998.0"}, {1e16, "1e+16"},
-      {1e22, "1e+22"}, {1.5e300, "1.5e+300"}, {5e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"}, {kInfinity, "inf"}, {-kInfinity, "-inf"}, {std::nan(""), "nan"},
+      {0.0, "0.0"},
+      {-0.0, "-0.0"},
+      {1.0, "1.0"},
+      {100.0, "100.0"},
+      {123456789.0, "123456789.0"},
+      {0.1, "0.1"},
+      {0.1 + 0.2, "0.30000000000000004"},
+      {1.0 / 3, "0.3333333333333333"},
+      {1e-4, "0.0001"},
+      {9.999e-5, "9.999e-05"},
+      {5e-5, "5e-05"},
+      {1e-7, "1e-07"},
+      {1e15, "1000000000000000.0"},
+      {9999999999999998.0, "9999999999999998.0"},
+      {1e16, "1e+16"},
+      {1e22, "1e+22"},
+      {1.5e300, "1.5e+300"},
+      {5e-324, "5e-324"},
+      {1.7976931348623157e308, "1.7976931348623157e+308"},
+      {kInfinity, "inf"},
+      {-kInfinity, "-inf"},
+      {std::nan(""), "nan"},
   };
   for (const auto& [value, text] : cases) CHECK(python_float(value) == text);
 }
@@ -43,15 +62,20 @@ TEST_CASE("python_repr: quotes, escapes and containers") {
 }
 
 TEST_CASE("json_text: Python's json.dumps, byte for byte") {
-  const ValueMap map{{"b", ValueList{}}, {"a", ValueMap{}}, {"x", ValueList{1, 2.0, {}, true}}, {"s", "é\"\\\n\x7f😀"}, {"n", std::nan("")}, {"i", -kInfinity}};
+  const ValueMap map{{"b", ValueList{}},    {"a", ValueMap{}},   {"x", ValueList{1, 2.0, {}, true}},
+                     {"s", "é\"\\\n\x7f😀"}, {"n", std::nan("")}, {"i", -kInfinity}};
   CHECK(json_text(map) ==
-        "{\n  \"b\": [],\n  \"a\": {},\n  \"x\": [\n    1,\n    2.0,\n    null,\n    true\n  ],\n  \"s\": \"\\u00e9\\\"\\\\\\n\\u007f\\ud83d\\ude00\",\n  \"n\": NaN,\n  \"i\": -Infinity\n}");
-  CHECK(json_text(ValueMap{{"b", 1}, {"a", ValueMap{{"d", 1}, {"c", 2}}}}, {.indent = 1, .sort_keys = true}) == "{\n \"a\": {\n  \"c\": 2,\n  \"d\": 1\n },\n \"b\": 1\n}");
+        "{\n  \"b\": [],\n  \"a\": {},\n  \"x\": [\n    1,\n    2.0,\n    null,\n    true\n  ],\n  \"s\": "
+        "\"\\u00e9\\\"\\\\\\n\\u007f\\ud83d\\ude00\",\n  \"n\": NaN,\n  \"i\": -Infinity\n}");
+  CHECK(json_text(ValueMap{{"b", 1}, {"a", ValueMap{{"d", 1}, {"c", 2}}}}, {.indent = 1, .sort_keys = true}) ==
+        "{\n \"a\": {\n  \"c\": 2,\n  \"d\": 1\n },\n \"b\": 1\n}");
   CHECK(json_text("\xff") == "\"\\ufffd\"");
 }
 
 TEST_CASE("parse_json: what json_text wrote comes back") {
-  const ValueMap map{{"int", 9007199254740993}, {"float", 3.0}, {"text", "NaN, \"Infinity\""}, {"words", ValueList{kInfinity, -kInfinity}}, {"none", {}}, {"deep", ValueMap{{"e", 5e-324}}}};
+  const ValueMap map{
+      {"int", 9007199254740993},        {"float", 3.0}, {"text", "NaN, \"Infinity\""}, {"words", ValueList{kInfinity, -kInfinity}}, {"none", {}},
+      {"deep", ValueMap{{"e", 5e-324}}}};
   const Value read = parse_json(json_text(map), "case");
   CHECK(read == Value(map));
   CHECK(std::isnan(*parse_json("NaN", "case").as_float()));
@@ -59,8 +83,10 @@ TEST_CASE("parse_json: what json_text wrote comes back") {
 }
 
 TEST_CASE("parse_json: faults name the source and the line") {
-  CHECK_THROWS_WITH_AS(parse_json("{\n\"a\": 1,\n}", "x.json"), "x.json: is not JSON at line 3; names and texts stand in double quotes, parts are parted by commas.", ArgumentError);
+  CHECK_THROWS_WITH_AS(parse_json("{\n\"a\": 1,\n}", "x.json"),
+                       "x.json: is not JSON at line 3; names and texts stand in double quotes, parts are parted by commas.", ArgumentError);
   CHECK_THROWS_AS(parse_json("", "x.json"), ArgumentError);
   CHECK_THROWS_AS(parse_json("{\"a\": 1} 2", "x.json"), ArgumentError);
-  CHECK_THROWS_WITH_AS(parse_json(std::string(1000, '[') + std::string(1000, ']'), "x.json"), "x.json: is nested deeper than 200 levels.", ArgumentError);
+  CHECK_THROWS_WITH_AS(parse_json(std::string(1000, '[') + std::string(1000, ']'), "x.json"), "x.json: is nested deeper than 200 levels.",
+                       ArgumentError);
 }

@@ -42,20 +42,26 @@ TEST_CASE("correlations: perfect, opposed, none") {
   CHECK(matthews_correlation({1, 0, 0, 1}, {0, 1, 1, 0}) == -1);
   CHECK(matthews_correlation({1, 1, 1}, {0, 1, 1}) == 0);
   // Two classes: (TP TN - FP FN) / sqrt((TP+FP)(TP+FN)(TN+FP)(TN+FN)) with 3, 2, 1, 2.
-  CHECK(matthews_correlation({1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 1, 1}) == doctest::Approx((3.0 * 2 - 1 * 2) / std::sqrt(4.0 * 5 * 3 * 4)).epsilon(1e-15));
+  CHECK(matthews_correlation({1, 1, 1, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 1, 1}) ==
+        doctest::Approx((3.0 * 2 - 1 * 2) / std::sqrt(4.0 * 5 * 3 * 4)).epsilon(1e-15));
   CHECK(pearson_correlation({1, 2, 3}, {2, 4, 6}) == doctest::Approx(1).epsilon(1e-15));
   CHECK(pearson_correlation({1, 2, 3}, {6, 4, 2}) == doctest::Approx(-1).epsilon(1e-15));
   CHECK(std::isnan(pearson_correlation({1, 1}, {1, 2})));
 }
 
 TEST_CASE("speed_metrics: runtime and what is given, rounded") {
-  CHECK(speed_metrics("train", {.seconds = 3.0, .samples = 100, .steps = 10}) == Metrics{{"train_runtime", 3.0}, {"train_samples_per_second", 33.333}, {"train_steps_per_second", 3.333}});
+  CHECK(speed_metrics("train", {.seconds = 3.0, .samples = 100, .steps = 10}) ==
+        Metrics{{"train_runtime", 3.0}, {"train_samples_per_second", 33.333}, {"train_steps_per_second", 3.333}});
   CHECK(speed_metrics("eval", {.seconds = 0.123456, .tokens = 1}) == Metrics{{"eval_runtime", 0.1235}, {"eval_tokens_per_second", 8.1}});
   CHECK(speed_metrics("eval", {.seconds = 0, .steps = 1}) == Metrics{{"eval_runtime", 0.0}});
 }
 
 TEST_CASE("metrics_text: sorted, aligned, times and sizes in their units") {
-  CHECK(metrics_text("train", {{"train_loss", 0.123456}, {"epoch", 3.0}, {"train_runtime", 3723.4567}, {"total_flos", 12345678901234.0}, {"train_mem_cpu_alloc_delta", 1 << 21}}) ==
+  CHECK(metrics_text("train", {{"train_loss", 0.123456},
+                               {"epoch", 3.0},
+                               {"train_runtime", 3723.4567},
+                               {"total_flos", 12345678901234.0},
+                               {"train_mem_cpu_alloc_delta", 1 << 21}}) ==
         "***** train metrics *****\n"
         "  epoch                     =        3.0\n"
         "  total_flos                =    11497GF\n"
@@ -76,7 +82,8 @@ TEST_CASE("metrics_text, save_metrics: the shared cases, byte for byte") {
     }
     if (text_at(c, "kind") != "save_metrics") continue;
     const TempFolder folder;
-    for (const Value& call : *at(c, "calls").as_list()) save_metrics(folder.path(), text_at(call, "split"), *at(call, "metrics").as_map(), {.combined = at(call, "combined") == Value(true)});
+    for (const Value& call : *at(c, "calls").as_list())
+      save_metrics(folder.path(), text_at(call, "split"), *at(call, "metrics").as_map(), {.combined = at(call, "combined") == Value(true)});
     for (const auto& [name, text] : *at(at(c, "expect"), "files").as_map()) CHECK(read_text(folder.file(name)) == *text.as_text());
     ++compared;
   }
@@ -84,7 +91,8 @@ TEST_CASE("metrics_text, save_metrics: the shared cases, byte for byte") {
 }
 
 TEST_CASE("save_metrics: an unwritable folder and a foreign all_results.json are refused") {
-  CHECK_THROWS_WITH_AS(save_metrics("/nowhere", "eval", {}), "/nowhere/eval_results.json: could not be written; is the folder there and the disk not full?", IoError);
+  CHECK_THROWS_WITH_AS(save_metrics("/nowhere", "eval", {}),
+                       "/nowhere/eval_results.json: could not be written; is the folder there and the disk not full?", IoError);
   const TempFolder folder;
   folder.file("all_results.json", "[]");
   CHECK_THROWS_AS(save_metrics(folder.path(), "eval", {}), ArgumentError);

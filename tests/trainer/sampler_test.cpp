@@ -48,7 +48,8 @@ TEST_CASE("epoch_order: random takes seed + epoch, sequential takes neither") {
 }
 
 TEST_CASE("group_by_length: the reference's order, the longest row first") {
-  CHECK(epoch_order({.strategy = SamplingStrategy::group_by_length, .rows = 10, .base_seed = 0, .lengths = &kLengths, .block = 2}) == Order{9, 1, 7, 5, 4, 3, 0, 8, 2, 6});
+  CHECK(epoch_order({.strategy = SamplingStrategy::group_by_length, .rows = 10, .base_seed = 0, .lengths = &kLengths, .block = 2}) ==
+        Order{9, 1, 7, 5, 4, 3, 0, 8, 2, 6});
   CHECK(grouped_by_length(permutation(10, 0), kLengths, 4) == Order{9, 7, 1, 5, 4, 0, 8, 3, 2, 6});
 }
 
@@ -57,16 +58,19 @@ TEST_CASE("group_by_length: every row once, groups of at most 50 updates sorted 
   Order lengths(static_cast<size_t>(rows));
   Mt19937 generator(1);
   for (int64_t& length : lengths) length = 1 + generator.next() % 60;
-  const EpochOrder wanted{.strategy = SamplingStrategy::group_by_length, .rows = rows, .base_seed = 9, .epoch = 2, .lengths = &lengths, .block = block};
+  const EpochOrder wanted{
+      .strategy = SamplingStrategy::group_by_length, .rows = rows, .base_seed = 9, .epoch = 2, .lengths = &lengths, .block = block};
   const Order order = epoch_order(wanted);
   Order sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (int64_t i = 0; i < rows; ++i) CHECK(sorted[static_cast<size_t>(i)] == i);
   CHECK(lengths[static_cast<size_t>(order[0])] == *std::max_element(lengths.begin(), lengths.end()));
-  for (size_t i = 2; i < 200; ++i) CHECK(lengths[static_cast<size_t>(order[i - 1])] >= lengths[static_cast<size_t>(order[i])]);  // 50 updates of 4 rows
+  for (size_t i = 2; i < 200; ++i)
+    CHECK(lengths[static_cast<size_t>(order[i - 1])] >= lengths[static_cast<size_t>(order[i])]);  // 50 updates of 4 rows
   EpochOrder next = wanted;
   next.epoch = 3;
   CHECK(epoch_order(next) != order);
   CHECK(epoch_order(wanted) == order);
-  CHECK_THROWS_WITH_AS(epoch_order({.strategy = SamplingStrategy::group_by_length, .rows = 4, .lengths = &kLengths}), "group_by_length: got 10 lengths for 4 rows; every row needs one.", ArgumentError);
+  CHECK_THROWS_WITH_AS(epoch_order({.strategy = SamplingStrategy::group_by_length, .rows = 4, .lengths = &kLengths}),
+                       "group_by_length: got 10 lengths for 4 rows; every row needs one.", ArgumentError);
 }

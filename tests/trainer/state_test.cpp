@@ -39,7 +39,12 @@ TEST_CASE("state: a new one as transformers 5.24 saves it") {
 }
 
 TEST_CASE("state: what was saved is read back, non-finite numbers too") {
-  TrainerState state{.epoch = 0.1 + 0.2, .global_step = 3, .max_steps = 9, .total_flos = 123456789.0, .best_metric = 0.875, .best_model_checkpoint = "out/checkpoint-3"};
+  TrainerState state{.epoch = 0.1 + 0.2,
+                     .global_step = 3,
+                     .max_steps = 9,
+                     .total_flos = 123456789.0,
+                     .best_metric = 0.875,
+                     .best_model_checkpoint = "out/checkpoint-3"};
   state.log_history = {{{"loss", INFINITY}, {"step", 1}}, {{"loss", 0.5}, {"epoch", 1.0}, {"step", 2}}};
   state.stateful_callbacks.set("TrainerControl", ValueMap{{"args", ValueMap{}}, {"attributes", ValueMap{}}});
   const TempFolder folder;
@@ -58,9 +63,10 @@ TEST_CASE("state: missing keys take defaults, unknown ones are told, wrong ones 
   CHECK(loaded.state.global_step == 7);
   CHECK(loaded.state.save_steps == 500);
   CHECK(loaded.unknown_keys == std::vector<std::string>{"new_key"});
-  CHECK_THROWS_WITH_AS(parse_state("{\"global_step\": \"7\"}", "s.json"), "--global_step: got '7'; it must be a whole number.", ArgumentError);
+  CHECK_THROWS_WITH_AS(parse_state("{\"global_step\": \"7\"}", "s.json"), "s.json: global_step: got '7'; it must be a whole number.", ArgumentError);
   CHECK_THROWS_AS(parse_state("[]", "s.json"), ArgumentError);
-  CHECK_THROWS_WITH_AS(load_state_from_json("/nowhere/trainer_state.json"), "/nowhere/trainer_state.json: could not be read; a checkpoint that can be resumed has this file.", IoError);
+  CHECK_THROWS_WITH_AS(load_state_from_json("/nowhere/trainer_state.json"),
+                       "/nowhere/trainer_state.json: could not be read; a checkpoint that can be resumed has this file.", IoError);
   CHECK_THROWS_AS(TrainerState{}.save_to_json("/nowhere/trainer_state.json"), IoError);
 }
 

@@ -11,7 +11,7 @@ using namespace rote::data;
 
 namespace {
 
-using Row = std::vector<std::string>;
+using ArgumentRow = std::vector<std::string>;
 
 Table csv(const std::string& text) { return parse_table(text, TableFormat::csv, "x.csv"); }
 Table tsv(const std::string& text) { return parse_table(text, TableFormat::tsv, "x.tsv"); }
@@ -31,12 +31,12 @@ std::string fault(F f) {
 
 TEST_CASE("csv: quotes, separators and line ends inside them, both line ends, no line end at the end") {
   const Table table = csv("text,label\r\n\"a, \"\"b\"\"\nc\",pos\r\nplain \"quoted\" word,neg\n\n\"\",\n\"last\",x");
-  CHECK(table.columns == Row{"text", "label"});
+  CHECK(table.columns == ArgumentRow{"text", "label"});
   REQUIRE(table.rows.size() == 4);
-  CHECK(table.rows[0] == Row{"a, \"b\"\nc", "pos"});
-  CHECK(table.rows[1] == Row{"plain \"quoted\" word", "neg"});
-  CHECK(table.rows[2] == Row{"", ""});
-  CHECK(table.rows[3] == Row{"last", "x"});
+  CHECK(table.rows[0] == ArgumentRow{"a, \"b\"\nc", "pos"});
+  CHECK(table.rows[1] == ArgumentRow{"plain \"quoted\" word", "neg"});
+  CHECK(table.rows[2] == ArgumentRow{"", ""});
+  CHECK(table.rows[3] == ArgumentRow{"last", "x"});
   CHECK(table.lines == std::vector<int64_t>{2, 4, 6, 7});
   CHECK(table.place(1) == "x.csv:4");
 }
@@ -44,15 +44,15 @@ TEST_CASE("csv: quotes, separators and line ends inside them, both line ends, no
 TEST_CASE("tsv: a field that begins with a quote is quoted, others take quotes as they are") {
   const Table table = tsv("\xEF\xBB\xBFtext\tlabel\nit's a 5\" disk, \"new\"\tpos\n\"tab\there\"\tneg\n");
   CHECK(table.columns[0] == "text");
-  CHECK(table.rows[0] == Row{"it's a 5\" disk, \"new\"", "pos"});
-  CHECK(table.rows[1] == Row{"tab\there", "neg"});
+  CHECK(table.rows[0] == ArgumentRow{"it's a 5\" disk, \"new\"", "pos"});
+  CHECK(table.rows[1] == ArgumentRow{"tab\there", "neg"});
 }
 
 TEST_CASE("jsonl: texts and numbers, keys in any order") {
   const Table table = jsonl("{\"text\": \"a\\nb é\", \"label\": 1}\n\n{\"label\": 2.5, \"text\": \"c\"}");
-  CHECK(table.columns == Row{"text", "label"});
-  CHECK(table.rows[0] == Row{"a\nb é", "1"});
-  CHECK(table.rows[1] == Row{"c", "2.5"});
+  CHECK(table.columns == ArgumentRow{"text", "label"});
+  CHECK(table.rows[0] == ArgumentRow{"a\nb é", "1"});
+  CHECK(table.rows[1] == ArgumentRow{"c", "2.5"});
   CHECK(table.lines == std::vector<int64_t>{1, 3});
 }
 
@@ -70,9 +70,11 @@ TEST_CASE("table: every fault is one sentence with the line") {
   CHECK(fault([] { csv("a,b\n1,2\n3\n"); }) == "x.csv:3: has 1 field where the header names 2 (a, b).");
   CHECK(fault([] { csv("a,b\n1,2,3\n"); }) == "x.csv:2: has 3 fields where the header names 2 (a, b).");
   CHECK(fault([] { csv("a,b,a\n1,2,3\n"); }) == "x.csv:1: two columns are named a; rename one.");
-  CHECK(fault([] { tsv("a\tb\n1\t2\n\"open\t2\n3\t4\n"); }) == "x.tsv:3: a quoted field begins here and does not end; quotes inside one are written twice.");
-  CHECK(fault([] { tsv("a\tb\n\"so\" it was\t2\n"); }) ==
-        "x.tsv:2: text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
+  CHECK(fault([] { tsv("a\tb\n1\t2\n\"open\t2\n3\t4\n"); }) ==
+        "x.tsv:3: a quoted field begins here and does not end; quotes inside one are written twice.");
+  CHECK(
+      fault([] { tsv("a\tb\n\"so\" it was\t2\n"); }) ==
+      "x.tsv:2: text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
   CHECK(fault([] { jsonl("{\"a\": 1}\n{\"b\": 1}\n"); }) == "x.jsonl:2: has no a; the first row has a.");
   CHECK(fault([] { jsonl("{\"a\": 1}\n{\"a\": 1, \"b\": 1}\n"); }) == "x.jsonl:2: has a, b where the first row has a.");
   CHECK(fault([] { jsonl("{\"a\": 1}\n{\"a\": [1\n"); }).find("x.jsonl:2: is not JSON") == 0);
@@ -82,14 +84,15 @@ TEST_CASE("table: every fault is one sentence with the line") {
 
 TEST_CASE("table: bytes that are no UTF-8, and NUL, are found by line") {
   const std::string not_utf8 = "x.csv:3: is not UTF-8; save the file in that encoding.";
-  for (const char* bad : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xf0\x9f\x98"}) CHECK(fault([&] { csv(std::string("a,b\n1,2\n") + bad + ",2\n"); }) == not_utf8);
-  CHECK(csv("a\n\xf0\x9f\x98\x80\n").rows[0] == Row{"😀"});
+  for (const char* bad : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xf0\x9f\x98"})
+    CHECK(fault([&] { csv(std::string("a,b\n1,2\n") + bad + ",2\n"); }) == not_utf8);
+  CHECK(csv("a\n\xf0\x9f\x98\x80\n").rows[0] == ArgumentRow{"😀"});
   CHECK(fault([] { csv(std::string("a,b\n1,") + '\0' + "\n"); }) == "x.csv:2: holds a NUL byte; a text file has none.");
 }
 
 TEST_CASE("read_table: files by the end of their name") {
   const testing::TempFolder folder;
-  CHECK(read_table(folder.file("t.tsv", "a\tb\n1,5\t2\n")).rows[0] == Row{"1,5", "2"});
+  CHECK(read_table(folder.file("t.tsv", "a\tb\n1,5\t2\n")).rows[0] == ArgumentRow{"1,5", "2"});
   CHECK(read_table(folder.file("t.jsonl", "{\"a\": 1}")).source == folder.file("t.jsonl"));
   CHECK(fault([&] { read_table(folder.file("t.txt", "a\n")); }) == folder.file("t.txt") + ": ends in .txt; .csv, .tsv and .jsonl can be read.");
   CHECK(fault([&] { read_table(folder.file("none.csv")); }) == folder.file("none.csv") + ": cannot be read (No such file or directory).");

@@ -63,8 +63,8 @@ std::vector<int64_t> epoch_order(const EpochOrder& wanted) {
   order = randperm(n, generator);
   if (wanted.strategy == SamplingStrategy::random) return order;
 
-  ROTE_CHECK(wanted.lengths && static_cast<int64_t>(wanted.lengths->size()) == n, ArgumentError, "group_by_length: got ", wanted.lengths ? wanted.lengths->size() : 0,
-             " lengths for ", n, " rows; every row needs one.");
+  ROTE_CHECK(wanted.lengths && static_cast<int64_t>(wanted.lengths->size()) == n, ArgumentError, "group_by_length: got ",
+             wanted.lengths ? wanted.lengths->size() : 0, " lengths for ", n, " rows; every row needs one.");
   // At least four groups an epoch, at most 50 updates in one: long enough to find equal lengths, short enough to stay random.
   const int64_t updates = std::clamp<int64_t>(n / (4 * wanted.block), 1, 50);
   return grouped_by_length(order, *wanted.lengths, updates * wanted.block);

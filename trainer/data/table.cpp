@@ -85,7 +85,8 @@ class Splitter {
     const int64_t begun = line_;
     ++at_;
     while (true) {
-      ROTE_CHECK(!at_end(), ArgumentError, source_, ":", begun, ": a quoted field begins here and does not end; quotes inside one are written twice.");
+      ROTE_CHECK(!at_end(), ArgumentError, source_, ":", begun,
+                 ": a quoted field begins here and does not end; quotes inside one are written twice.");
       if (text_[at_] == '\n') ++line_;
       if (text_[at_] != '"') {
         out += text_[at_++];
@@ -95,8 +96,9 @@ class Splitter {
       else break;
     }
     ++at_;
-    ROTE_CHECK(at_end() || text_[at_] == separator_ || at_line_end(), ArgumentError, source_, ":", line_,
-               ": text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
+    ROTE_CHECK(
+        at_end() || text_[at_] == separator_ || at_line_end(), ArgumentError, source_, ":", line_,
+        ": text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
     return out;
   }
 
@@ -117,11 +119,13 @@ Table parse_delimited(std::string_view text, char separator, const std::string& 
     if (table.columns.empty()) {
       table.columns = std::move(fields);
       for (size_t i = 0; i < table.columns.size(); ++i)
-        for (size_t j = 0; j < i; ++j) ROTE_CHECK(table.columns[i] != table.columns[j], ArgumentError, source, ":", line, ": two columns are named ", table.columns[i], "; rename one.");
+        for (size_t j = 0; j < i; ++j)
+          ROTE_CHECK(table.columns[i] != table.columns[j], ArgumentError, source, ":", line, ": two columns are named ", table.columns[i],
+                     "; rename one.");
       continue;
     }
-    ROTE_CHECK(fields.size() == table.columns.size(), ArgumentError, source, ":", line, ": has ", fields.size(), fields.size() == 1 ? " field" : " fields", " where the header names ",
-               table.columns.size(), " (", joined(table.columns), ").");
+    ROTE_CHECK(fields.size() == table.columns.size(), ArgumentError, source, ":", line, ": has ", fields.size(),
+               fields.size() == 1 ? " field" : " fields", " where the header names ", table.columns.size(), " (", joined(table.columns), ").");
     table.rows.push_back(std::move(fields));
     table.lines.push_back(line);
   }
@@ -148,16 +152,19 @@ Table parse_json_lines(std::string_view text, const std::string& source) {
     const std::string place = str(source, ":", line);
     const Value read = parse_json(std::string(content), place);
     const ValueMap* object = read.as_map();
-    ROTE_CHECK(object && !object->empty(), ArgumentError, place, ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");
+    ROTE_CHECK(object && !object->empty(), ArgumentError, place,
+               ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");
     if (table.columns.empty()) table.columns = columns_of(*object);
     std::vector<std::string> row;
     for (const std::string& column : table.columns) {
       const Value* value = object->find(column);
       ROTE_CHECK(value, ArgumentError, place, ": has no ", column, "; the first row has ", joined(table.columns), ".");
-      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float(), ArgumentError, place, ": ", column, " is ", json_text(*value), "; only texts and numbers are read.");
+      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float(), ArgumentError, place, ": ", column, " is ", json_text(*value),
+                 "; only texts and numbers are read.");
       row.push_back(python_str(*value));
     }
-    ROTE_CHECK(object->size() == table.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ", joined(table.columns), ".");
+    ROTE_CHECK(object->size() == table.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ",
+               joined(table.columns), ".");
     table.rows.push_back(std::move(row));
     table.lines.push_back(line);
   }
@@ -170,7 +177,8 @@ size_t Table::column(const std::string& name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);
   if (found != columns.end()) return static_cast<size_t>(found - columns.begin());
   const std::string near = nearest(name, columns.data(), static_cast<int64_t>(columns.size()));
-  throw ArgumentError(str(source, ": has no column ", name, near.empty() ? "" : "; did you mean " + near + "?", near.empty() ? "; it has " : " It has ", joined(columns), "."));
+  throw ArgumentError(str(source, ": has no column ", name, near.empty() ? "" : "; did you mean " + near + "?",
+                          near.empty() ? "; it has " : " It has ", joined(columns), "."));
 }
 
 std::string Table::place(size_t row) const { return str(source, ":", lines[row]); }
@@ -179,7 +187,8 @@ Table parse_table(const std::string& text, TableFormat format, const std::string
   std::string_view content = text;
   check_text(content, source);
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
-  ROTE_CHECK(content.find_first_not_of(" \t\r\n") != std::string_view::npos, ArgumentError, source, ": is empty; it must have named columns and at least one row.");
+  ROTE_CHECK(content.find_first_not_of(" \t\r\n") != std::string_view::npos, ArgumentError, source,
+             ": is empty; it must have named columns and at least one row.");
   if (format == TableFormat::jsonl) return parse_json_lines(content, source);
   return parse_delimited(content, format == TableFormat::tsv ? '\t' : ',', source);
 }

@@ -1,5 +1,4 @@
-// trainer/text/added_tokens.h — tokens that are cut out of a text before the model sees it, special ones among them. Normalizes nothing but
-// the tokens themselves.
+// trainer/text/added_tokens.h — tokens that are cut out of a text before the model sees it, special ones among them. Normalizes no text.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +69,7 @@ class AddedTokens {
   const TokenFinder& in_normalized() const { return in_normalized_; }
 
   std::optional<int64_t> token_to_id(std::string_view token) const;
-  // The token in the form in which it is looked for, so a normalized one is not as written in the file; null where no added token has this id.
+  // The token in the form in which it is looked for, so a normalized one is not as written in the file. Null where none has this id.
   const std::string* id_to_token(int64_t id) const;
   bool is_special(const std::string& token) const { return special_.count(token) > 0; }
   const std::map<std::string, int64_t, std::less<>>& ids() const { return ids_; }

@@ -40,8 +40,8 @@ struct Padding {
   int64_t pad_id = 0;
   int64_t pad_type_id = 0;
   std::string pad_token = "[PAD]";
-  std::optional<int64_t> length;              // absent: the longest row
-  std::optional<int64_t> pad_to_multiple_of;  // rounds that length up
+  std::optional<int64_t> length = std::nullopt;              // absent: the longest row
+  std::optional<int64_t> pad_to_multiple_of = std::nullopt;  // rounds that length up
 };
 
 // Keeps `max_length` tokens of `row` and, with Fields::all, moves the rest into overflowing rows of at most as many.

@@ -13,7 +13,7 @@ constexpr char32_t kDrop = 0xFFFFFFFF;
 
 // What stays of c after cleaning: c, a space, or kDrop.
 char32_t cleaned(char32_t c) {
-  if (c == 0 || c == 0xFFFD || is_control(c)) return kDrop;
+  if (c == 0xFFFD || is_control(c)) return kDrop;
   return is_whitespace(c) ? U' ' : c;
 }
 

@@ -1,4 +1,4 @@
-// trainer/text/normalizer.h — a text on its way through the normalizers, and the normalizers of tokenizer.json. Splits nothing into words.
+// trainer/text/normalizer.h — a text on its way through the normalizers, and the normalizers of tokenizer.json. Splits nothing.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct NormalizedText {
 
 // BERT's cleaning.  Devlin et al. 2018, arXiv:1810.04805, and its published tokenizer.
 struct BertNormalizer {
-  bool clean_text = true;             // drop control characters, turn every blank into a space
-  bool handle_chinese_chars = true;   // a space on both sides of an ideograph
-  std::optional<bool> strip_accents;  // decompose and drop nonspacing marks; absent: as `lowercase`
+  bool clean_text = true;                            // drop control characters, turn every blank into a space
+  bool handle_chinese_chars = true;                  // a space on both sides of an ideograph
+  std::optional<bool> strip_accents = std::nullopt;  // decompose and drop nonspacing marks; absent: as `lowercase`
   bool lowercase = true;
 };
 

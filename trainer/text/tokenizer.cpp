@@ -1,4 +1,4 @@
-// trainer/text/tokenizer.cpp — the way of a text through the parts: added tokens, normalizer, words, model, truncation, template, padding.
+// trainer/text/tokenizer.cpp — the way of a text through the parts, from added tokens to padding. Reads no JSON.
 #include "trainer/text/tokenizer.h"
 
 #include <algorithm>
@@ -141,7 +141,7 @@ Encoding encode_sequence(const Tokenizer::Parts& parts, const Sequence& sequence
   return encoding;
 }
 
-// `special` tokens go to the template, `least` to that for one text: a stride that leaves no room beside these is refused whatever the text.
+// `special` tokens go to the template, `least` to that for one text: a stride too great beside these is refused whatever the text.
 void check_truncation(const Truncation& truncation, int64_t special, int64_t least) {
   ROTE_CHECK(truncation.max_length >= 0 && truncation.stride >= 0, ArgumentError, "truncation: max_length is ", truncation.max_length,
              " and stride ", truncation.stride, "; neither may be negative.");

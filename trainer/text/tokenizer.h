@@ -17,8 +17,8 @@ namespace rote::text {
 struct EncodeOptions {
   bool add_special_tokens = true;
   Fields fields = Fields::all;
-  std::optional<Truncation> truncation;
-  std::optional<Padding> padding;
+  std::optional<Truncation> truncation = std::nullopt;
+  std::optional<Padding> padding = std::nullopt;
 };
 
 // A text to encode: a string, or a list of words that are each encoded on its own. Refers to the caller's memory; used as an argument.
@@ -41,7 +41,7 @@ class Sequence {
 // A row of a batch: one text or two.
 struct EncodeInput {
   Sequence text;
-  std::optional<Sequence> pair;
+  std::optional<Sequence> pair = std::nullopt;
 };
 
 // 1. Immutable and cheap to copy; any thread may call any member.

@@ -11,6 +11,8 @@ namespace rote::conformance {
 
 // Each runs the cases at `path`, which lies in the folder of the family or is that folder: all of them, those of one case folder or of one
 // file. Throws IoError where a file cannot be read.
+void run_ops(const std::filesystem::path& path, Report& report);
+void run_models(const std::filesystem::path& path, Report& report);
 void run_tokenizers(const std::filesystem::path& path, Report& report);
 
 // The files called `name` (any .json but index.json where it is empty) at or below `path`, sorted; `path` itself where it is such a file.

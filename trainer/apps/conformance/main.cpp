@@ -1,4 +1,4 @@
-// trainer/apps/conformance/main.cpp — the command rote-conformance: golden cases against this build. Which case is right is decided elsewhere.
+// trainer/apps/conformance/main.cpp — the command rote-conformance: golden cases against this build. Judges no case itself.
 #include <cstdio>
 #include <cstring>
 #include <exception>

@@ -1,0 +1,177 @@
+#include "nn/config.h"
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/check.h"
+#include "tensor/file.h"
+
+namespace rote::nn {
+
+using nlohmann::json;
+
+namespace {
+
+json read_json(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  ROTE_CHECK(is_file(path), IoError, "read ", folder, ": it holds no config.json; name a model folder.");
+  json parsed = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  ROTE_CHECK(parsed.is_object(), IoError, "read ", path, ": it is no JSON object; the file is damaged.");
+  return parsed;
+}
+
+class Reader : public ConfigFields {
+ public:
+  Reader(const std::string& path, json& left) : path_(path), left_(left) {}
+
+  void field(const char* name, int64_t& value) override { take(name, value, "a whole number", [](const json& j) { return j.is_number_integer(); }); }
+  void field(const char* name, double& value) override { take(name, value, "a number", [](const json& j) { return j.is_number(); }); }
+  void field(const char* name, bool& value) override { take(name, value, "true or false", [](const json& j) { return j.is_boolean(); }); }
+  void field(const char* name, std::string& value) override { take(name, value, "a text", [](const json& j) { return j.is_string(); }); }
+  void field(const char* name, std::vector<std::string>& value) override { take(name, value, "a list of texts", is_text_list, /*may_be_null=*/true); }
+  void field(const char* name, std::optional<int64_t>& value) override { take_optional(name, value); }
+  void field(const char* name, std::optional<double>& value) override { take_optional(name, value); }
+  void field(const char* name, std::optional<std::string>& value) override { take_optional(name, value); }
+
+ private:
+  static bool is_text_list(const json& j) {
+    if (!j.is_array()) return false;
+    for (const json& one : j)
+      if (!one.is_string()) return false;
+    return true;
+  }
+
+  template <class T, class Fits>
+  void take(const char* name, T& value, const char* kind, Fits fits, bool may_be_null = false) {
+    const auto found = left_.find(name);
+    if (found == left_.end()) return;
+    const bool none = may_be_null && found->is_null();
+    ROTE_CHECK(none || fits(*found), ArgumentError, "read ", path_, ": ", name, " is ", found->dump(), "; it must be ", kind, ".");
+    if (!none) value = found->get<T>();
+    left_.erase(found);
+  }
+
+  template <class T>
+  void take_optional(const char* name, std::optional<T>& value) {
+    const auto found = left_.find(name);
+    if (found == left_.end()) return;
+    if (found->is_null()) {
+      value.reset();
+      left_.erase(found);
+      return;
+    }
+    T given = value.value_or(T());
+    field(name, given);
+    value = given;
+  }
+
+  const std::string& path_;
+  json& left_;
+};
+
+class Writer : public ConfigFields {
+ public:
+  explicit Writer(json& to) : to_(to) {}
+  void field(const char* name, int64_t& value) override { to_[name] = value; }
+  void field(const char* name, double& value) override { to_[name] = value; }
+  void field(const char* name, bool& value) override { to_[name] = value; }
+  void field(const char* name, std::string& value) override { to_[name] = value; }
+  void field(const char* name, std::vector<std::string>& value) override { to_[name] = value; }
+  void field(const char* name, std::optional<int64_t>& value) override { put(name, value); }
+  void field(const char* name, std::optional<double>& value) override { put(name, value); }
+  void field(const char* name, std::optional<std::string>& value) override { put(name, value); }
+
+ private:
+  template <class T>
+  void put(const char* name, const std::optional<T>& value) {
+    to_[name] = value ? json(*value) : json(nullptr);
+  }
+  json& to_;
+};
+
+// id2label and num_labels into the list of names. The map stands where both are given, as in the reference.
+void take_labels(const std::string& path, json& left, std::vector<std::string>& labels) {
+  const json map = left.value("id2label", json());
+  const json count = left.value("num_labels", json());
+  for (const char* key : {"id2label", "label2id", "num_labels", "_num_labels"}) left.erase(key);
+  if (map.is_null()) {
+    if (count.is_null()) return;
+    ROTE_CHECK(count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 1'000'000, ArgumentError, "read ", path, ": num_labels is ",
+               count.dump(), "; it must be a whole number of at least 1.");
+    labels.clear();
+    for (int64_t i = 0; i < count.get<int64_t>(); ++i) labels.push_back("LABEL_" + std::to_string(i));
+    return;
+  }
+  ROTE_CHECK(map.is_object() && !map.empty(), ArgumentError, "read ", path, ": id2label is ", map.dump(), "; it must be a map from 0, 1, … to names.");
+  labels.clear();
+  for (size_t i = 0; i < map.size(); ++i) {
+    const auto found = map.find(std::to_string(i));
+    ROTE_CHECK(found != map.end() && found->is_string(), ArgumentError, "read ", path, ": id2label has ", map.size(), " names but none for ", i,
+               "; the ids must be 0 … ", map.size() - 1, ".");
+    labels.push_back(found->get<std::string>());
+  }
+}
+
+}  // namespace
+
+void Config::visit(ConfigFields& fields) {
+  fields.field("model_type", model_type);
+  fields.field("architectures", architectures);
+  fields.field("dtype", dtype);
+  fields.field("problem_type", problem_type);
+  fields.field("initializer_range", initializer_range);
+  fields.field("output_hidden_states", output_hidden_states);
+  fields.field("output_attentions", output_attentions);
+}
+
+void Config::check() const {
+  ROTE_CHECK(!problem_type || *problem_type == "regression" || *problem_type == "single_label_classification" || *problem_type == "multi_label_classification",
+             ArgumentError, "config: problem_type is \"", problem_type.value_or(""),
+             "\"; it must be regression, single_label_classification or multi_label_classification.");
+  ROTE_CHECK(initializer_range >= 0, ArgumentError, "config: initializer_range is ", initializer_range, "; it must not be negative.");
+}
+
+std::string Config::label(int64_t id) const {
+  ROTE_CHECK(id >= 0 && id < num_labels(), ArgumentError, "config: there is no label ", id, "; there are ", num_labels(), ".");
+  return labels.empty() ? "LABEL_" + std::to_string(id) : labels[static_cast<size_t>(id)];
+}
+
+std::string read_model_type(const std::string& folder) {
+  const json parsed = read_json(folder);
+  const auto found = parsed.find("model_type");
+  ROTE_CHECK(found != parsed.end() && found->is_string(), ArgumentError, "read ", folder, "/config.json: it has no model_type, which names the architecture.");
+  return found->get<std::string>();
+}
+
+void read_config(const std::string& folder, Config& config) {
+  const std::string path = folder + "/config.json";
+  json left = read_json(folder);
+  // The name of `dtype` before version 5 of the reference.
+  if (left.contains("torch_dtype") && !left.contains("dtype")) left["dtype"] = left["torch_dtype"];
+  left.erase("torch_dtype");
+  if (left.contains("dtype") && left["dtype"].is_null()) left.erase("dtype");
+  take_labels(path, left, config.labels);
+  Reader reader(path, left);
+  config.visit(reader);
+  config.others.clear();
+  for (const auto& [name, value] : left.items()) config.others[name] = value.dump();
+  config.check();
+}
+
+std::string config_text(Config& config) {
+  json to = json::object();
+  for (const auto& [name, value] : config.others) to[name] = json::parse(value);
+  Writer writer(to);
+  config.visit(writer);
+  for (const char* name : {"output_hidden_states", "output_attentions"})
+    if (!to[name].get<bool>()) to.erase(name);
+  if (to["problem_type"].is_null()) to.erase("problem_type");
+  if (!config.labels.empty()) {
+    for (size_t i = 0; i < config.labels.size(); ++i) {
+      to["id2label"][std::to_string(i)] = config.labels[i];
+      to["label2id"][config.labels[i]] = i;
+    }
+  }
+  return to.dump(2, ' ', /*ensure_ascii=*/true) + "\n";
+}
+
+}  // namespace rote::nn

@@ -1,0 +1,57 @@
+// nn/config.h — what config.json says of a model: the fields that all share, and how a family adds its own. JSON only in config.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rote::nn {
+
+// Visits the fields of a config under their names in the file: once to read them, once to write them. A field that the file lacks keeps
+// its value; an optional one may be null.
+class ConfigFields {
+ public:
+  virtual ~ConfigFields() = default;
+  virtual void field(const char* name, int64_t& value) = 0;
+  virtual void field(const char* name, double& value) = 0;
+  virtual void field(const char* name, bool& value) = 0;
+  virtual void field(const char* name, std::string& value) = 0;
+  virtual void field(const char* name, std::vector<std::string>& value) = 0;
+  virtual void field(const char* name, std::optional<int64_t>& value) = 0;
+  virtual void field(const char* name, std::optional<double>& value) = 0;
+  virtual void field(const char* name, std::optional<std::string>& value) = 0;
+};
+
+struct Config {
+  std::string model_type;
+  std::vector<std::string> architectures;  // the class that was saved
+  std::string dtype = "float32";           // of the stored weights
+  std::vector<std::string> labels;         // id2label; empty: the two of the default, LABEL_0 and LABEL_1
+  // regression, single_label_classification, multi_label_classification; none: decided by the labels of the first batch.
+  std::optional<std::string> problem_type;
+  double initializer_range = 0.02;
+  bool output_hidden_states = false;
+  bool output_attentions = false;
+  std::map<std::string, std::string> others;  // keys that no field takes, with their JSON: kept and written back
+
+  virtual ~Config() = default;
+  // The family's own fields come after a call of this one.
+  virtual void visit(ConfigFields& fields);
+  // Throws ArgumentError for values that cannot be built.
+  virtual void check() const;
+  // The name under which a head's class holds the base model, which is also a prefix of checkpoint keys; empty: none.
+  virtual const char* base_prefix() const { return ""; }
+  int64_t num_labels() const { return labels.empty() ? 2 : static_cast<int64_t>(labels.size()); }
+  std::string label(int64_t id) const;
+};
+
+// model_type of a folder's config.json. Throws IoError where the file is missing or no JSON object, here and below.
+std::string read_model_type(const std::string& folder);
+// Fills `config` from the folder's config.json and checks it. A value of the wrong kind is an ArgumentError that names it.
+void read_config(const std::string& folder, Config& config);
+// config.json's text: keys sorted, two blanks a level.
+std::string config_text(Config& config);
+
+}  // namespace rote::nn

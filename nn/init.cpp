@@ -1,0 +1,34 @@
+#include "nn/init.h"
+
+#include "autograd/mode.h"
+#include "kernels/table.h"
+#include "tensor/generator.h"
+
+namespace rote::nn {
+
+namespace {
+thread_local bool enabled = true;
+}  // namespace
+
+NoInit::NoInit() : before_(enabled) { enabled = false; }
+NoInit::~NoInit() { enabled = before_; }
+bool init_enabled() { return enabled; }
+
+uint32_t init_draw(const std::string& name) { return draw_id("init", name, 0); }
+uint32_t init_draw() { return draw_id("init"); }
+
+void fill_normal(const Tensor& x, double std, uint32_t draw) {
+  float* p = x.data<float>();
+  kernels<float>().normal(current_seed(), draw, 0, x.numel(), p);
+  const float scale = static_cast<float>(std);
+  for (int64_t i = 0; i < x.numel(); ++i) p[i] *= scale;
+}
+
+void fill_uniform(const Tensor& x, double low, double high, uint32_t draw) {
+  float* p = x.data<float>();
+  kernels<float>().uniform(current_seed(), draw, 0, x.numel(), p);
+  const float first = static_cast<float>(low), width = static_cast<float>(high - low);
+  for (int64_t i = 0; i < x.numel(); ++i) p[i] = first + width * p[i];
+}
+
+}  // namespace rote::nn

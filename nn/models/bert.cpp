@@ -1,0 +1,205 @@
+#include "nn/models/bert.h"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/ops.h"
+
+namespace rote::nn {
+
+void BertConfig::visit(ConfigFields& fields) {
+  Config::visit(fields);
+  fields.field("vocab_size", vocab_size);
+  fields.field("hidden_size", hidden_size);
+  fields.field("num_hidden_layers", num_hidden_layers);
+  fields.field("num_attention_heads", num_attention_heads);
+  fields.field("intermediate_size", intermediate_size);
+  fields.field("hidden_act", hidden_act);
+  fields.field("hidden_dropout_prob", hidden_dropout_prob);
+  fields.field("attention_probs_dropout_prob", attention_probs_dropout_prob);
+  fields.field("max_position_embeddings", max_position_embeddings);
+  fields.field("type_vocab_size", type_vocab_size);
+  fields.field("layer_norm_eps", layer_norm_eps);
+  fields.field("pad_token_id", pad_token_id);
+  fields.field("classifier_dropout", classifier_dropout);
+  fields.field("tie_word_embeddings", tie_word_embeddings);
+  fields.field("chunk_size_feed_forward", chunk_size_feed_forward);
+}
+
+void BertConfig::check() const {
+  Config::check();
+  ROTE_CHECK(model_type == "bert", ArgumentError, "config: model_type is \"", model_type, "\"; this is the config of a bert.");
+  const std::pair<const char*, int64_t> sizes[] = {{"vocab_size", vocab_size},
+                                                   {"hidden_size", hidden_size},
+                                                   {"num_hidden_layers", num_hidden_layers},
+                                                   {"num_attention_heads", num_attention_heads},
+                                                   {"intermediate_size", intermediate_size},
+                                                   {"max_position_embeddings", max_position_embeddings},
+                                                   {"type_vocab_size", type_vocab_size}};
+  for (const auto& [name, size] : sizes)
+    ROTE_CHECK(size > 0 && size <= INT32_MAX, ArgumentError, "config: ", name, " is ", size, "; it must be at least 1 and fit into 32 bits.");
+  ROTE_CHECK(hidden_size % num_attention_heads == 0, ArgumentError, "config: hidden_size ", hidden_size, " is no multiple of num_attention_heads ",
+             num_attention_heads, "; each head takes an equal share.");
+  ROTE_CHECK(chunk_size_feed_forward >= 0, ArgumentError, "config: chunk_size_feed_forward is ", chunk_size_feed_forward, "; it must not be negative.");
+  ROTE_CHECK(!pad_token_id || (*pad_token_id >= 0 && *pad_token_id < vocab_size), ArgumentError, "config: pad_token_id is ", pad_token_id.value_or(0),
+             " but vocab_size ", vocab_size, "; it must lie in 0…", vocab_size - 1, ".");
+  const std::pair<const char*, double> shares[] = {{"hidden_dropout_prob", hidden_dropout_prob},
+                                                   {"attention_probs_dropout_prob", attention_probs_dropout_prob},
+                                                   {"classifier_dropout", head_dropout()}};
+  for (const auto& [name, p] : shares) ROTE_CHECK(p >= 0 && p <= 1, ArgumentError, "config: ", name, " is ", p, "; a probability lies in [0,1].");
+  ROTE_CHECK(layer_norm_eps >= 0, ArgumentError, "config: layer_norm_eps is ", layer_norm_eps, "; it must not be negative.");
+  const auto refuse = [this](const char* name, const char* wanted) {
+    const auto found = others.find(name);
+    ROTE_CHECK(found == others.end() || found->second == wanted, ArgumentError, "config: ", name, " is ", found->second, "; of bert only ", wanted, " is built.");
+  };
+  refuse("position_embedding_type", "\"absolute\"");
+  refuse("is_decoder", "false");
+  refuse("add_cross_attention", "false");
+}
+
+BertEmbeddings::BertEmbeddings(const BertConfig& c)
+    : word_embeddings(c.vocab_size, c.hidden_size, {.padding_idx = c.pad_token_id.value_or(-1)}),
+      position_embeddings(c.max_position_embeddings, c.hidden_size),
+      token_type_embeddings(c.type_vocab_size, c.hidden_size),
+      norm(c.hidden_size, {.eps = c.layer_norm_eps}),
+      dropout(c.hidden_dropout_prob) {
+  const Tensor places = arange(c.max_position_embeddings);
+  position_ids = alias(places, {1, c.max_position_embeddings}, {c.max_position_embeddings, 1}, 0);
+  token_type_ids = zeros({1, c.max_position_embeddings}, {.dtype = DType::i64});
+  add_buffers({{"position_ids", position_ids}, {"token_type_ids", token_type_ids}});
+  add_modules({{"word_embeddings", word_embeddings},
+               {"position_embeddings", position_embeddings},
+               {"token_type_embeddings", token_type_embeddings},
+               {"LayerNorm", norm},
+               {"dropout", dropout}});
+}
+
+Tensor BertEmbeddings::forward(const Tensor& input_ids, const Tensor& token_types, const Tensor& positions) {
+  const int64_t T = input_ids.size(1), longest = position_ids.size(1);
+  ROTE_CHECK(positions.defined() || T <= longest, ShapeError, "BertEmbeddings: input_ids is ", describe(input_ids), " but max_position_embeddings is ", longest,
+             "; shorten the rows to ", longest, ".");
+  const Tensor types = token_types.defined() ? token_types : zeros(input_ids.shape(), {.dtype = DType::i64});
+  const Tensor places = positions.defined() ? positions : slice(position_ids, 1, 0, T);
+  return dropout(norm(word_embeddings(input_ids) + token_type_embeddings(types) + position_embeddings(places)));
+}
+
+BertSelfAttention::BertSelfAttention(const BertConfig& c)
+    : heads(c.num_attention_heads),
+      query(c.hidden_size, c.hidden_size),
+      key(c.hidden_size, c.hidden_size),
+      value(c.hidden_size, c.hidden_size),
+      dropout(c.attention_probs_dropout_prob) {
+  add_modules({{"query", query}, {"key", key}, {"value", value}, {"dropout", dropout}});
+}
+
+BertAttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  const int64_t B = x.size(0), T = x.size(1), C = x.size(2), D = C / heads;
+  const auto by_head = [&](const Tensor& y) { return permute(reshape(y, {B, T, heads, D}), {0, 2, 1, 3}); };  // [B,H,T,D]
+  const Tensor q = by_head(query(x)), k = by_head(key(x)), v = by_head(value(x));
+  BertAttentionResult result;
+  Tensor context;
+  if (with_probabilities) {
+    Tensor scores = matmul(q, transpose(k, 2, 3)) * (1 / std::sqrt(static_cast<double>(D)));
+    if (mask.defined()) scores = where(mask, scores, number_for(scores, -std::numeric_limits<double>::infinity()));
+    result.probabilities = dropout(softmax(scores));
+    context = matmul(result.probabilities, v);
+  } else {
+    context = scaled_dot_product_attention(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0});
+  }
+  result.context = reshape(permute(context, {0, 2, 1, 3}), {B, T, C});
+  return result;
+}
+
+BertSelfOutput::BertSelfOutput(const BertConfig& c)
+    : dense(c.hidden_size, c.hidden_size), norm(c.hidden_size, {.eps = c.layer_norm_eps}), dropout(c.hidden_dropout_prob) {
+  add_modules({{"dense", dense}, {"LayerNorm", norm}, {"dropout", dropout}});
+}
+
+BertAttention::BertAttention(const BertConfig& c) : self(c), output(c) { add_modules({{"self", self}, {"output", output}}); }
+
+BertAttentionResult BertAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  BertAttentionResult result = self(x, mask, with_probabilities);
+  result.context = output(result.context, x);
+  return result;
+}
+
+BertIntermediate::BertIntermediate(const BertConfig& c) : dense(c.hidden_size, c.intermediate_size), intermediate_act_fn(c.hidden_act) {
+  add_modules({{"dense", dense}, {"intermediate_act_fn", intermediate_act_fn}});
+}
+
+BertOutput::BertOutput(const BertConfig& c)
+    : dense(c.intermediate_size, c.hidden_size), norm(c.hidden_size, {.eps = c.layer_norm_eps}), dropout(c.hidden_dropout_prob) {
+  add_modules({{"dense", dense}, {"LayerNorm", norm}, {"dropout", dropout}});
+}
+
+BertLayer::BertLayer(const BertConfig& c) : attention(c), intermediate(c), output(c), chunk(c.chunk_size_feed_forward) {
+  add_modules({{"attention", attention}, {"intermediate", intermediate}, {"output", output}});
+}
+
+BertAttentionResult BertLayer::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  BertAttentionResult result = attention(x, mask, with_probabilities);
+  if (chunk == 0) {
+    result.context = feed_forward(result.context);
+    return result;
+  }
+  const int64_t T = x.size(1);
+  ROTE_CHECK(T % chunk == 0, ShapeError, "BertLayer: rows of length ", T, " do not divide into pieces of chunk_size_feed_forward ", chunk,
+             "; pad them to a multiple of it.");
+  std::vector<Tensor> pieces;
+  for (int64_t t = 0; t < T; t += chunk) pieces.push_back(feed_forward(slice(result.context, 1, t, t + chunk)));
+  result.context = cat(pieces, 1);
+  return result;
+}
+
+BertEncoder::BertEncoder(const BertConfig& c) {
+  for (int64_t i = 0; i < c.num_hidden_layers; ++i) layer.add(c);
+  add_modules({{"layer", layer}});
+}
+
+ModelOutput BertEncoder::forward(const Tensor& x, const Tensor& mask, bool with_states, bool with_probabilities) {
+  ModelOutput out;
+  out.last_hidden_state = x;
+  if (with_states) out.hidden_states.push_back(x);
+  for (size_t i = 0; i < layer.size(); ++i) {
+    const BertAttentionResult result = layer[i](out.last_hidden_state, mask, with_probabilities);
+    out.last_hidden_state = result.context;
+    if (with_states) out.hidden_states.push_back(result.context);
+    if (with_probabilities) out.attentions.push_back(result.probabilities);
+  }
+  return out;
+}
+
+BertPooler::BertPooler(const BertConfig& c) : dense(c.hidden_size, c.hidden_size), activation("tanh") {
+  add_modules({{"dense", dense}, {"activation", activation}});
+}
+
+Tensor BertPooler::forward(const Tensor& x) { return activation(dense(select(x, 1, 0))); }
+
+BertModel::BertModel(std::shared_ptr<BertConfig> config, BertModelOptions options) : Model(config), embeddings(*config), encoder(*config) {
+  add_modules({{"embeddings", embeddings}, {"encoder", encoder}});
+  if (options.pooler) add_module("pooler", pooler.emplace(*config));
+  initialise();
+}
+
+Signature BertModel::signature() const {
+  return {.inputs = "input_ids[B,T] i64, attention_mask[B,T]?, token_type_ids[B,T]? i64, position_ids[...]? i64",
+          .outputs = pooler ? "last_hidden_state, pooler_output, hidden_states, attentions" : "last_hidden_state, hidden_states, attentions",
+          .labels = "",
+          .scored = Scored::none};
+}
+
+ModelOutput BertModel::forward(const Batch& in) {
+  const Tensor& ids = in["input_ids"];
+  Tensor mask = in.find("attention_mask");
+  if (mask.defined()) {
+    if (mask.dtype() != DType::boolean) mask = ne(mask, 0);
+    mask = reshape(mask, {ids.size(0), 1, 1, ids.size(1)});
+  }
+  const Tensor x = embeddings(ids, in.find("token_type_ids"), in.find("position_ids"));
+  ModelOutput out = encoder(x, mask, in.output_hidden_states.value_or(config()->output_hidden_states),
+                            in.output_attentions.value_or(config()->output_attentions));
+  if (pooler) out.pooler_output = (*pooler)(out.last_hidden_state);
+  return out;
+}
+
+}  // namespace rote::nn

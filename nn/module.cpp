@@ -1,0 +1,145 @@
+#include "nn/module.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <typeinfo>
+#include <unordered_set>
+
+namespace rote::nn {
+
+namespace {
+
+std::string joined(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
+
+}  // namespace
+
+std::string Module::class_name() const {
+  char* text = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, nullptr);
+  std::string name = text != nullptr ? text : typeid(*this).name();
+  std::free(text);
+  name.resize(std::min(name.size(), name.find('<')));
+  const size_t colon = name.rfind(':');
+  return colon == std::string::npos ? name : name.substr(colon + 1);
+}
+
+void Module::check_name(const std::string& name) const {
+  bool taken = name.empty() || name.find('.') != std::string::npos;
+  for (const Child& child : children_) taken |= child.name == name;
+  for (const std::vector<Leaf>* leaves : {&parameters_, &buffers_})
+    for (const Leaf& leaf : *leaves) taken |= leaf.name == name;
+  ROTE_CHECK(!taken, ArgumentError, class_name(), ": \"", name, "\" cannot name a part; a name is not empty, has no dot and is used once.");
+}
+
+void Module::add_parameters(std::initializer_list<TensorRef> tensors) {
+  for (const TensorRef& one : tensors) {
+    if (!one.tensor.defined()) continue;
+    check_name(one.name);
+    requires_grad(one.tensor);
+    parameters_.push_back({one.name, &one.tensor});
+  }
+}
+
+void Module::add_buffers(std::initializer_list<TensorRef> tensors) {
+  for (const TensorRef& one : tensors) {
+    check_name(one.name);
+    buffers_.push_back({one.name, &one.tensor});
+  }
+}
+
+void Module::add_module(const std::string& name, Module& module) {
+  check_name(name);
+  children_.push_back({name, &module});
+  module.set_component(is_called() ? name : joined(component_, name));
+}
+
+void Module::set_component(const std::string& component) {
+  component_ = component;
+  if (is_called()) return;
+  for (const Child& child : children_) child.module->set_component(joined(component_, child.name));
+}
+
+void Module::add_modules(std::initializer_list<ModuleRef> modules) {
+  for (const ModuleRef& one : modules) add_module(one.name, one.module);
+}
+
+void Module::walk(const std::string& prefix, const std::function<void(const std::string&, Module&)>& f) {
+  f(prefix, *this);
+  for (const Child& child : children_) child.module->walk(joined(prefix, child.name), f);
+}
+
+std::vector<NamedModule> Module::named_modules() {
+  std::vector<NamedModule> modules;
+  std::unordered_set<const Module*> seen;
+  walk("", [&](const std::string& name, Module& module) {
+    if (seen.insert(&module).second) modules.push_back({name, &module});
+  });
+  return modules;
+}
+
+void Module::each_parameter(const std::function<void(const std::string&, Tensor&, bool)>& f) const {
+  std::unordered_set<const TensorImpl*> seen;
+  // The walk hands out modules to callers that may change them; this one only reads the tree.
+  const_cast<Module*>(this)->walk("", [&](const std::string& prefix, Module& module) {
+    for (const Leaf& leaf : module.parameters_) f(joined(prefix, leaf.name), *leaf.tensor, seen.insert(leaf.tensor->impl().get()).second);
+  });
+}
+
+NamedTensors Module::named_parameters() const {
+  NamedTensors named;
+  each_parameter([&](const std::string& name, Tensor& tensor, bool first) {
+    if (first) named.emplace_back(name, tensor);
+  });
+  return named;
+}
+
+NamedTensors Module::named_buffers() const {
+  NamedTensors named;
+  std::unordered_set<const TensorImpl*> seen;
+  const_cast<Module*>(this)->walk("", [&](const std::string& prefix, Module& module) {
+    for (const Leaf& leaf : module.buffers_)
+      if (seen.insert(leaf.tensor->impl().get()).second) named.emplace_back(joined(prefix, leaf.name), *leaf.tensor);
+  });
+  return named;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> tensors;
+  for (auto& [name, tensor] : named_parameters()) tensors.push_back(tensor);
+  return tensors;
+}
+
+int64_t Module::num_parameters() const {
+  int64_t n = 0;
+  for (const Tensor& tensor : parameters()) n += tensor.numel();
+  return n;
+}
+
+void Module::train(bool on) {
+  walk("", [on](const std::string&, Module& module) { module.training_ = on; });
+}
+
+void Module::to(DType dtype) {
+  ROTE_CHECK(is_floating(dtype), DTypeError, "to: a module cannot become ", name(dtype), "; its parameters need a floating dtype.");
+  // Shared tensors stay shared: every handle to one gets the same new tensor.
+  std::vector<std::pair<Tensor, Tensor>> done;  // before, after; the old ones live until the end, so that no address is used twice
+  walk("", [&](const std::string&, Module& module) {
+    for (std::vector<Leaf>* leaves : {&module.parameters_, &module.buffers_})
+      for (Leaf& leaf : *leaves) {
+        Tensor& x = *leaf.tensor;
+        if (!is_floating(x.dtype()) || x.dtype() == dtype) continue;
+        const auto found = std::find_if(done.begin(), done.end(), [&](const auto& one) { return one.first.impl() == x.impl(); });
+        if (found != done.end()) {
+          x = found->second;
+          continue;
+        }
+        Tensor y = converted(x, dtype);
+        if (x.requires_grad()) requires_grad(y);
+        done.emplace_back(x, y);
+        x = y;
+      }
+  });
+}
+
+}  // namespace rote::nn

@@ -1,0 +1,112 @@
+// nn/module.h — Module, the tree of layers with their parameters, and Layer, what makes one callable. Holds no layer.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/backward.h"
+#include "autograd/mode.h"
+#include "tensor/tensor.h"
+
+namespace rote::nn {
+
+class Module;
+
+struct NamedModule {
+  std::string name;  // dotted, empty for the root
+  Module* module;
+};
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// 1. Sub-modules and tensors are members of the user's struct; a Module knows them by reference and is therefore never copied or moved.
+// 2. Names are unique among the children and tensors of one module; order is that of registration.
+class Module {
+ public:
+  Module() = default;
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  // The name of the user's struct, without namespaces.
+  virtual std::string class_name() const;
+
+  // Own parameters first, then those of the children in order; a tensor reached twice is named once, by its first name.
+  NamedTensors named_parameters() const;
+  NamedTensors named_buffers() const;
+  std::vector<NamedModule> named_modules();  // the root first, parents before their children
+  std::vector<Tensor> parameters() const;
+  int64_t num_parameters() const;  // elements, shared ones once
+
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool training() const { return training_; }
+  void zero_grad() const { rote::zero_grad(parameters()); }
+  // Converts all floating parameters and buffers; gradients are dropped.
+  void to(DType dtype);
+
+  // All names of all parameters, those of shared ones too: f(name, tensor, first), first: this name is the one that is kept.
+  void each_parameter(const std::function<void(const std::string&, Tensor&, bool first)>& f) const;
+
+ protected:
+  struct TensorRef {
+    const char* name;
+    Tensor& tensor;
+  };
+  struct ModuleRef {
+    const char* name;
+    Module& module;
+  };
+  // Marks them as leaves that collect gradients; undefined ones (a Linear without bias) are left out.
+  void add_parameters(std::initializer_list<TensorRef> tensors);
+  // Tensors that move with the module but do not train and are not saved.
+  void add_buffers(std::initializer_list<TensorRef> tensors);
+  void add_modules(std::initializer_list<ModuleRef> modules);
+  void add_module(const std::string& name, Module& module);
+  // A list only holds its children: whoever holds the list calls them, so that its name goes into theirs ("layer.0").
+  virtual bool is_called() const { return true; }
+
+ private:
+  friend class CallGuard;
+  struct Child {
+    std::string name;
+    Module* module;
+  };
+  struct Leaf {
+    std::string name;
+    Tensor* tensor;
+  };
+  void walk(const std::string& prefix, const std::function<void(const std::string&, Module&)>& f);
+  void check_name(const std::string& name) const;
+  void set_component(const std::string& component);
+
+  std::vector<Leaf> parameters_, buffers_;
+  std::vector<Child> children_;
+  std::string component_;  // what a call of this module adds to the module path
+  bool training_ = true;
+};
+
+// Stands around each forward: the module path of the ops inside (dropout's randomness, status words, reports).
+class CallGuard {
+ public:
+  explicit CallGuard(const Module& module) : path_(module.component_) {}
+
+ private:
+  PathGuard path_;
+};
+
+// A Module that is called: layer(x) runs forward(x) under its name.
+template <class Derived, class Base = Module>
+class Layer : public Base {
+ public:
+  using Base::Base;
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments&&... arguments) {
+    const CallGuard guard(*this);
+    return static_cast<Derived&>(*this).forward(std::forward<Arguments>(arguments)...);
+  }
+};
+
+}  // namespace rote::nn

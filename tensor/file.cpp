@@ -1,0 +1,109 @@
+#include "tensor/file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "kernels/check.h"
+
+namespace rote {
+
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  ROTE_CHECK(descriptor_ >= 0, IoError, "read ", path, ": ", reason(), ".");
+  struct stat found;
+  const bool regular = ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
+  if (!regular) ::close(std::exchange(descriptor_, -1));
+  ROTE_CHECK(regular, IoError, "read ", path, ": it is not a regular file; name the file itself.");
+  bytes_ = found.st_size;
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), bytes_(other.bytes_) {}
+
+InputFile& InputFile::operator=(InputFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void InputFile::read(int64_t offset, int64_t n, void* to) const {
+  for (int64_t done = 0; done < n;) {
+    const ssize_t got = ::pread(descriptor_, static_cast<char*>(to) + done, static_cast<size_t>(n - done), offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    ROTE_CHECK(got >= 0, IoError, "read ", path_, ": ", reason(), " at byte ", offset + done, ".");
+    ROTE_CHECK(got > 0, IoError, "read ", path_, ": it ends at byte ", offset + done, " but ", n, " bytes from ", offset,
+               " on are wanted; it was cut short while it was read.");
+    done += got;
+  }
+}
+
+OutputFile::OutputFile(const std::string& path, int64_t bytes) : path_(path), temporary_(str(path, ".tmp-", ::getpid())) {
+  struct rlimit limit;
+  // Past this limit the system does not only refuse a write, it ends the process by SIGXFSZ.
+  const bool allowed = ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || static_cast<uint64_t>(bytes) <= limit.rlim_cur;
+  if (!allowed) errno = EFBIG;
+  if (allowed) descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  ROTE_CHECK(descriptor_ >= 0, IoError, "write ", path_, ": ", reason(), ".");
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(const void* data, int64_t n) {
+  for (int64_t done = 0; done < n;) {
+    const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, static_cast<size_t>(n - done));
+    if (put < 0 && errno == EINTR) continue;
+    ROTE_CHECK(put >= 0, IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
+    done += put;
+  }
+}
+
+void OutputFile::commit(bool sync) {
+  ROTE_CHECK(!sync || ::fsync(descriptor_) == 0, IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
+  // Some file systems report a full disk only here.
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (closed && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
+  const std::string why = reason();
+  ::unlink(temporary_.c_str());
+  throw IoError(str("write ", path_, ": ", why, "; nothing of it is left."));
+}
+
+std::string read_file(const std::string& path) {
+  const InputFile file(path);
+  std::string text(static_cast<size_t>(file.bytes()), '\0');
+  file.read(0, file.bytes(), text.data());
+  return text;
+}
+
+void write_file(const std::string& path, const std::string& text, bool sync) {
+  OutputFile file(path, static_cast<int64_t>(text.size()));
+  file.write(text.data(), static_cast<int64_t>(text.size()));
+  file.commit(sync);
+}
+
+bool is_file(const std::string& path) {
+  struct stat found;
+  return ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+}
+
+}  // namespace rote

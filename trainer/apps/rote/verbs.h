@@ -1,0 +1,16 @@
+// trainer/apps/rote/verbs.h — the verbs of the command, one a file.
+#pragma once
+
+namespace rote::app {
+
+// Each parses argv[1] …, prints to the output and returns the exit code. Faults of arguments and inputs are thrown (exit code 2);
+// once a run has made its first step, what stops it is thrown as RunFailure (exit code 1).
+int train(int argc, char** argv);
+int evaluate(int argc, char** argv);
+int predict(int argc, char** argv);
+int tokenize(int argc, char** argv);
+int hash(int argc, char** argv);
+int inspect(int argc, char** argv);
+int env(int argc, char** argv);
+
+}  // namespace rote::app

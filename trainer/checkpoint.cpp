@@ -1,0 +1,156 @@
+#include "trainer/checkpoint.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "tensor/safetensors.h"
+#include "trainer/files.h"
+#include "trainer/json_text.h"
+#include "trainer/value.h"
+
+namespace rote {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char kPrefix[] = "checkpoint-";
+
+// The parameters of the arithmetic contract that a run's bits depend on.
+ValueMap contract(const RandomState& random) {
+  return {{"id", kContract}, {"gemm_leaf", 1024}, {"lanes", 64}, {"sum_leaf", 4096}, {"key_tile", 64}, {"sample_leaf", random.sample_leaf}};
+}
+
+void write_json(const fs::path& path, const ValueMap& map) { write_file(path, json_text(map) + "\n"); }
+
+ValueMap read_json(const fs::path& path) {
+  const Value value = parse_json(read_file(path), path.string());
+  const ValueMap* map = value.as_map();
+  ROTE_CHECK(map != nullptr, StateError, path.string(), ": holds no JSON object; the checkpoint is torn, resume from an older one.");
+  return *map;
+}
+
+int64_t whole(const ValueMap& map, const std::string& key, const fs::path& path) {
+  const Value* value = map.find(key);
+  ROTE_CHECK(value != nullptr && value->as_int() != nullptr, StateError, path.string(), ": ", key, " is missing; the checkpoint is torn, resume from an older one.");
+  return *value->as_int();
+}
+
+ValueMap group_options(const optim::Group& g) {
+  ValueList names;
+  for (const auto& [name, param] : g.params) names.push_back(name);
+  return {{"lr", g.lr},   {"initial_lr", g.initial_lr}, {"betas", ValueList{g.betas.first, g.betas.second}},
+          {"eps", g.eps}, {"weight_decay", g.weight_decay}, {"params", names}};
+}
+
+void check_groups(const ValueMap& file, const optim::Optimizer& optimizer, const fs::path& path) {
+  const Value* groups = file.find("param_groups");
+  ROTE_CHECK(groups != nullptr && groups->as_list() != nullptr, StateError, path.string(), ": param_groups is missing; the checkpoint is torn, resume from an older one.");
+  const size_t count = groups->as_list()->size();
+  ROTE_CHECK(count == optimizer.groups().size(), StateError, path.string(), ": ", count, " parameter groups, this optimizer has ", optimizer.groups().size(), ".");
+  for (size_t i = 0; i < count; ++i) {
+    const ValueMap* group = (*groups->as_list())[i].as_map();
+    const Value* params = group != nullptr ? group->find("params") : nullptr;
+    ROTE_CHECK(params != nullptr && *params == *group_options(optimizer.groups()[i]).find("params"), StateError, path.string(), ": group ", i,
+               " holds other parameters than this model's; the checkpoint belongs to another model.");
+  }
+}
+
+int64_t step_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  if (name.rfind(kPrefix, 0) != 0 || name.size() == sizeof kPrefix - 1 || name.size() > sizeof kPrefix + 17) return -1;
+  const std::string digits = name.substr(sizeof kPrefix - 1);
+  return std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) ? std::stoll(digits) : -1;
+}
+
+}  // namespace
+
+void save_training_state(const fs::path& folder, const optim::Optimizer& optimizer, int64_t applied_steps, const RandomState& random) {
+  save_safetensors((folder / "optimizer.safetensors").string(), optimizer.state_tensors());
+  ValueMap steps;
+  for (const auto& [name, step] : optimizer.state_steps()) steps.set(name, step);
+  ValueList groups;
+  double lr = 0;
+  for (const optim::Group& group : optimizer.groups()) {
+    groups.push_back(group_options(group));
+    lr = group.lr;
+  }
+  write_json(folder / "optimizer.json", {{"param_groups", groups}, {"steps", steps}});
+  write_json(folder / "scheduler.json", {{"last_epoch", applied_steps}, {"_last_lr", lr}});
+  write_json(folder / "scaler.json", {{"enabled", false}, {"exponent", 0}});
+  write_json(folder / "rng_state.json", {{"contract", contract(random)},
+                                         {"seed", random.seed},
+                                         {"data_seed", random.data_seed},
+                                         {"consumed_samples", random.consumed_samples}});
+}
+
+std::optional<LoadedTrainingState> load_training_state(const fs::path& folder, optim::Optimizer& optimizer) {
+  if (!fs::exists(folder / "optimizer.json") && !fs::exists(folder / "optimizer.safetensors")) return {};
+  LoadedTrainingState loaded;
+  const fs::path rng = folder / "rng_state.json", scheduler = folder / "scheduler.json", groups = folder / "optimizer.json";
+  const ValueMap random = read_json(rng);
+  const Value* saved = random.find("contract");
+  const ValueMap* saved_contract = saved != nullptr ? saved->as_map() : nullptr;
+  const Value* id = saved_contract != nullptr ? saved_contract->find("id") : nullptr;
+  ROTE_CHECK(id != nullptr && id->as_text() != nullptr, StateError, rng.string(), ": names no arithmetic contract; the checkpoint is torn, resume from an older one.");
+  loaded.random.sample_leaf = whole(*saved_contract, "sample_leaf", rng);
+  ROTE_CHECK(*saved_contract == contract(loaded.random), StateError, rng.string(), ": was written under the contract ", *id->as_text(), ", this program keeps ",
+             kContract, "; its bits would differ from here on.");
+  loaded.random.seed = whole(random, "seed", rng);
+  loaded.random.data_seed = whole(random, "data_seed", rng);
+  loaded.random.consumed_samples = whole(random, "consumed_samples", rng);
+  loaded.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
+  const ValueMap state = read_json(groups);
+  check_groups(state, optimizer, groups);
+  std::vector<std::pair<std::string, int64_t>> steps;
+  if (const Value* map = state.find("steps"); map != nullptr && map->as_map() != nullptr)
+    for (const auto& [name, step] : *map->as_map()) steps.emplace_back(name, step.as_int() != nullptr ? *step.as_int() : 0);
+  const std::map<std::string, Tensor> moments = load_safetensors((folder / "optimizer.safetensors").string());
+  optimizer.load_state({moments.begin(), moments.end()}, steps);
+  return loaded;
+}
+
+std::vector<fs::path> checkpoints_in(const fs::path& output_dir) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(output_dir, error))
+    if (entry.is_directory() && step_of(entry.path()) >= 0) found.push_back(entry.path());
+  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) { return step_of(a) < step_of(b); });
+  return found;
+}
+
+std::optional<fs::path> get_last_checkpoint(const fs::path& output_dir) {
+  const std::vector<fs::path> all = checkpoints_in(output_dir);
+  return all.empty() ? std::nullopt : std::optional(all.back());
+}
+
+void rotate_checkpoints(const fs::path& output_dir, const Rotation& rotation) {
+  if (rotation.limit <= 0) return;
+  const auto written_at = [&](const fs::path& folder) {
+    const auto& names = rotation.written;
+    return std::find(names.begin(), names.end(), folder.filename().string()) - names.begin();
+  };
+  const auto is_own = [&](const fs::path& folder) { return written_at(folder) < static_cast<std::ptrdiff_t>(rotation.written.size()); };
+  std::vector<fs::path> order = checkpoints_in(output_dir);
+  std::stable_sort(order.begin(), order.end(), [&](const fs::path& a, const fs::path& b) {
+    if (is_own(a) != is_own(b)) return is_own(b);
+    return is_own(a) && written_at(a) < written_at(b);
+  });
+  const auto is_protected = [&](const fs::path& folder) {
+    return folder == order.back() || (rotation.best && folder.filename().string() == *rotation.best);
+  };
+  const auto kept = std::max<int64_t>(rotation.limit, std::count_if(order.begin(), order.end(), is_protected));
+  int64_t excess = static_cast<int64_t>(order.size()) - kept;
+  for (const fs::path& folder : order) {
+    if (excess <= 0) break;
+    if (is_protected(folder)) continue;
+    // Renamed first: a crash in the middle leaves no folder that a resume would take for whole.
+    const fs::path doomed = folder.parent_path() / (".tmp-" + folder.filename().string() + "-deleted");
+    std::error_code error;
+    fs::rename(folder, doomed, error);
+    fs::remove_all(error ? folder : doomed, error);
+    --excess;
+  }
+}
+
+}  // namespace rote

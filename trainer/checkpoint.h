@@ -1,0 +1,47 @@
+// trainer/checkpoint.h — the files of a checkpoint folder beside the model: optimizer, schedule, random state; finding and rotating folders.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optim/optimizer.h"
+
+namespace rote {
+
+inline constexpr const char* kContract = "AC-1";
+
+// Where a run's randomness and data stand: all that a stateless generator leaves to be saved.
+struct RandomState {
+  int64_t seed = 0;
+  int64_t data_seed = 0;
+  int64_t consumed_samples = 0;
+  int64_t sample_leaf = 1;
+};
+
+// optimizer.safetensors (`<parameter>.exp_avg` …), optimizer.json (groups, steps), scheduler.json, scaler.json, rng_state.json.
+void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, int64_t applied_steps, const RandomState& random);
+
+struct LoadedTrainingState {
+  int64_t applied_steps = 0;
+  RandomState random;
+};
+// Loads the optimizer; absent where the folder holds a model only. Throws StateError where files are torn, of another contract or optimizer.
+std::optional<LoadedTrainingState> load_training_state(const std::filesystem::path& folder, optim::Optimizer& optimizer);
+
+// Folders `checkpoint-<digits>` below output_dir by step, smallest first.
+std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& output_dir);
+// The checkpoint with the highest step, absent where there is none.
+std::optional<std::filesystem::path> get_last_checkpoint(const std::filesystem::path& output_dir);
+
+struct Rotation {
+  int64_t limit = 0;                   // folders to keep; 0 or less: all
+  std::vector<std::string> written;    // names written by this run, oldest first
+  std::optional<std::string> best;     // never deleted, nor is the newest
+};
+// Deletes the oldest folders beyond the limit; folders that this run did not write count as older, among themselves by step.
+void rotate_checkpoints(const std::filesystem::path& output_dir, const Rotation& rotation);
+
+}  // namespace rote

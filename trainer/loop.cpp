@@ -1,0 +1,338 @@
+// trainer/loop.cpp — train(): epochs, windows, micro-steps, in the order of the reference (trainer.md 2). Evaluation: evaluate.cpp.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "autograd/backward.h"
+#include "autograd/mode.h"
+#include "autograd/ops.h"
+#include "autograd/status.h"
+#include "kernels/pool.h"
+#include "nn/state.h"
+#include "optim/clip.h"
+#include "trainer/data/sampler.h"
+#include "trainer/files.h"
+#include "trainer/text_forms.h"
+#include "trainer/trainer.h"
+
+namespace rote {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Elements of embedding tables do no multiplications.
+int64_t non_embedding_parameters(nn::Model& model) {
+  int64_t n = model.num_parameters();
+  for (const nn::NamedModule& named : model.named_modules())
+    if (named.module->class_name() == "Embedding") n -= named.module->num_parameters();
+  return n;
+}
+
+// Every parameter from a folder that this Trainer, or another of the same model, has written.
+void load_weights(nn::Model& model, const std::string& folder) {
+  const nn::LoadReport report = nn::load_state(model, SafetensorsFolder::open(folder));
+  ROTE_CHECK(report.missing.empty() && report.unexpected.empty(), StateError, folder, ": the weights do not fit the model; ", report.text(), ".");
+}
+
+}  // namespace
+
+struct Trainer::Window {
+  std::vector<nn::Batch> batches;
+  std::vector<int64_t> rows;  // of each batch
+  nn::TargetCounts targets;   // N: scored targets of all batches, by label key
+};
+
+struct Trainer::Run {
+  int64_t batch = 1, accumulation = 1;  // rows of a micro-batch, micro-batches of an update
+  int64_t batches = 0;                  // micro-batches of an epoch
+  int64_t updates_per_epoch = 0, total_updates = 0, epochs = 0;
+  double samples = 0;                   // rows that the whole run visits
+  std::vector<int64_t> lengths;         // for group_by_length
+
+  std::vector<Tensor> leaves;           // trainable parameters in registration order
+  int64_t flops_per_element = 0;
+  int64_t consumed = 0;                 // rows so far, also those of earlier processes
+  int64_t skip_batches = 0;             // of the first epoch after a resume
+  int64_t first_epoch = 0;
+  int64_t first_step = 0;               // global_step at which this process began
+  int64_t micro = 0;                    // micro-batches of this epoch so far
+  double begun = 0;
+
+  double running_loss = 0, total_loss = 0;
+  int64_t last_logged = 0;
+  double grad_norm = std::numeric_limits<double>::quiet_NaN(), learning_rate = 0;
+  bool updated = false;                 // in this epoch body
+};
+
+Trainer::Run Trainer::plan_run() const {
+  const data::Dataset& dataset = *options_.train_dataset;
+  Run run;
+  run.batch = args_.per_device_train_batch_size;
+  run.accumulation = args_.gradient_accumulation_steps;
+  run.batches = args_.dataloader_drop_last ? dataset.size() / run.batch : ceil_div(dataset.size(), run.batch);
+  ROTE_CHECK(run.batches > 0, ArgumentError, "train: ", dataset.size(), " rows make no batch of ", run.batch,
+             " with --dataloader_drop_last; give a smaller --per_device_train_batch_size.");
+  run.updates_per_epoch = ceil_div(run.batches, run.accumulation);
+  if (args_.max_steps > 0) {
+    run.total_updates = args_.max_steps;
+    run.epochs = ceil_div(args_.max_steps, run.updates_per_epoch);
+    run.samples = static_cast<double>(args_.max_steps * run.batch * run.accumulation);
+  } else {
+    const double epochs = args_.num_train_epochs;
+    run.total_updates = static_cast<int64_t>(std::ceil(epochs * static_cast<double>(run.updates_per_epoch)));
+    run.epochs = static_cast<int64_t>(std::ceil(epochs));
+    run.samples = static_cast<double>(dataset.size()) * epochs;
+  }
+  if (args_.train_sampling_strategy == data::SamplingStrategy::group_by_length)
+    run.lengths = data::lengths_of(dataset, args_.length_column_name, model_.signature().main);
+  return run;
+}
+
+TrainOutput Trainer::train(const TrainCall& call) {
+  ROTE_CHECK(options_.train_dataset != nullptr, ArgumentError, "train: no train_dataset; give one in the TrainerOptions.");
+  ROTE_CHECK(options_.train_dataset->size() > 0, ArgumentError, "train: the train_dataset has no rows; it needs at least one.");
+  set_num_threads(static_cast<int>(options_.rote.num_threads));
+  Run run = plan_run();
+  state_ = TrainerState{};
+  state_.max_steps = run.total_updates;
+  state_.num_train_epochs = run.epochs;
+  state_.train_batch_size = run.batch;
+  state_.compute_steps(args_, run.total_updates);
+  applied_steps_ = 0;
+  if (!optimizer_) create_optimizer();
+  create_scheduler(run.total_updates);
+  if (!call.resume_from_checkpoint.empty()) {
+    std::optional<fs::path> folder = call.resume_from_checkpoint;
+    if (call.resume_from_checkpoint == "true") {
+      folder = get_last_checkpoint(args_.output_dir);
+      ROTE_CHECK(folder.has_value(), ArgumentError, "resume_from_checkpoint: ", args_.output_dir, " holds no folder checkpoint-<step>; leave the flag out to start anew.");
+    }
+    resume(folder->string(), run);
+  }
+  for (const auto& [name, param] : model_.named_parameters())
+    if (param.requires_grad()) run.leaves.push_back(param);
+  run.flops_per_element = 6 * non_embedding_parameters(model_);
+  run.first_step = run.last_logged = state_.global_step;
+  run.begun = now();
+  started_ = trained_ = true;
+  optimizer_->zero_grad();
+  control_ = TrainerControl{};
+  fire(Event::train_begin);
+  if (args_.eval_on_start && options_.eval_dataset != nullptr) evaluate();
+  for (int64_t epoch = run.first_epoch; epoch < run.epochs && state_.global_step < run.total_updates; ++epoch)
+    if (!run_epoch(run, epoch)) break;
+
+  const int64_t updates = state_.global_step - run.first_step;
+  run.total_loss += run.running_loss;
+  const double seconds = now() - run.begun;
+  const double done = static_cast<double>(updates) / static_cast<double>(std::max<int64_t>(run.total_updates, 1));
+  Metrics metrics = speed_metrics("train", {.seconds = seconds, .samples = run.samples * done, .steps = static_cast<double>(updates)});
+  if (args_.include_num_input_tokens_seen != TokenCount::no) {
+    const Metrics tokens = speed_metrics("train", {.seconds = seconds, .tokens = static_cast<double>(state_.num_input_tokens_seen)});
+    if (const Value* rate = tokens.find("train_tokens_per_second")) metrics.set("train_tokens_per_second", *rate);
+  }
+  metrics.set("total_flos", state_.total_flos);
+  const double train_loss = run.total_loss / std::max(static_cast<double>(updates), 0.001);
+  metrics.set("train_loss", train_loss);
+  log(metrics);
+  metrics.set("epoch", state_.epoch);
+  if (args_.load_best_model_at_end && state_.best_model_checkpoint) {
+    std::fprintf(stderr, "loading the best model, %s\n", state_.best_model_checkpoint->c_str());
+    load_weights(model_, *state_.best_model_checkpoint);
+  }
+  fire(Event::train_end);
+  return {state_.global_step, train_loss, metrics};
+}
+
+bool Trainer::run_epoch(Run& run, int64_t epoch) {
+  const data::Dataset& dataset = *options_.train_dataset;
+  fire(Event::epoch_begin);
+  const std::vector<int64_t> order = data::epoch_order({.strategy = args_.train_sampling_strategy,
+                                                        .rows = dataset.size(),
+                                                        .base_seed = args_.sampler_seed(),
+                                                        .epoch = epoch,
+                                                        .lengths = &run.lengths,
+                                                        .block = run.batch * run.accumulation});
+  run.updated = false;
+  for (run.micro = std::exchange(run.skip_batches, 0); run.micro < run.batches;) {
+    Window window;
+    const int64_t count = std::min(run.accumulation, run.batches - run.micro);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, dataset.size());
+      window.batches.push_back(collate(dataset, std::vector<int64_t>(order.begin() + first, order.begin() + last)));
+      window.rows.push_back(last - first);
+      const nn::TargetCounts targets = nn::count_targets(model_.signature(), window.batches.back());
+      window.targets.resize(targets.size());
+      for (size_t key = 0; key < targets.size(); ++key) window.targets[key] += targets[key];
+    }
+    fire(Event::step_begin);
+    run_window(run, window);
+    state_.epoch = static_cast<double>(epoch) + static_cast<double>(run.micro) / static_cast<double>(run.batches);
+    fire(Event::step_end);
+    log_evaluate_save(run);
+    if (control_.should_epoch_stop || control_.should_training_stop) break;
+  }
+  fire(Event::epoch_end);
+  log_evaluate_save(run);
+  return !control_.should_training_stop;
+}
+
+void Trainer::run_window(Run& run, const Window& window) {
+  clear_status();
+  double loss = 0;
+  for (size_t i = 0; i < window.batches.size(); ++i) {
+    nn::Batch batch = window.batches[i];
+    batch.num_items = window.targets;
+    const RunScopeGuard scope({.seed = static_cast<uint64_t>(args_.seed),
+                               .first_sample = static_cast<uint64_t>(run.consumed),
+                               .samples = window.rows[i],
+                               .sample_leaf = options_.rote.sample_leaf});
+    if (nn::total(window.targets) > 0) loss += training_step(model_, batch);
+    const int64_t elements = batch.at(model_.signature().main).numel();
+    state_.total_flos = static_cast<double>(state_.total_flos) + static_cast<double>(run.flops_per_element) * static_cast<double>(elements);
+    if (args_.include_num_input_tokens_seen != TokenCount::no) {
+      const Tensor mask = batch.find("attention_mask");
+      const bool counts_padding = args_.include_num_input_tokens_seen == TokenCount::all || !mask.defined();
+      state_.num_input_tokens_seen += counts_padding ? elements : count_targets(mask, 0);
+    }
+    run.consumed += window.rows[i];
+    ++run.micro;
+    if (i + 1 < window.batches.size()) fire(Event::substep_end);
+  }
+  update(run, window, loss);
+}
+
+void Trainer::update(Run& run, const Window& window, double loss) {
+  if (nn::total(window.targets) == 0) {
+    // Nothing to learn from: weights, moments and schedule stay, the cursor moves.
+    std::fprintf(stderr, "step %lld: no label of its %lld rows is scored; skipped\n", static_cast<long long>(state_.global_step + 1),
+                 static_cast<long long>(window.rows[0]));
+    ++state_.global_step;
+    return;
+  }
+  fold_gradients(run.leaves);
+  run.grad_norm = optim::global_norm(run.leaves);
+  if (!std::isfinite(loss) || !std::isfinite(run.grad_norm)) stop_non_finite(loss, run.grad_norm);
+  run.running_loss += loss;
+  fire(Event::pre_optimizer_step);
+  optimizer_->set_lr_factor(schedule_->factor(applied_steps_));
+  run.learning_rate = optimizer_->groups()[0].lr;
+  optimizer_->step(optim::clip_factor(run.grad_norm, args_.max_grad_norm));
+  ++applied_steps_;
+  run.updated = true;
+  fire(Event::optimizer_step);
+  optimizer_->zero_grad();
+  ++state_.global_step;
+}
+
+void Trainer::stop_non_finite(double loss, double norm) const {
+  const std::optional<StatusRecord> first = first_non_finite();
+  const std::string what = first ? describe(*first) : std::isfinite(loss) ? str("the gradient norm is ", norm) : str("the loss is ", loss);
+  throw NonFiniteError(str("non-finite: step ", state_.global_step + 1, ", ", what,
+                           "; the step was not applied. A lower --learning_rate, or a look at the rows of this step, helps."));
+}
+
+void Trainer::log_evaluate_save(Run& run) {
+  if (control_.should_log && state_.global_step > run.last_logged) {
+    Logs logs;
+    logs.set("loss", run.running_loss / static_cast<double>(state_.global_step - run.last_logged));
+    if (run.updated) logs.set("grad_norm", run.grad_norm);
+    logs.set("learning_rate", run.learning_rate);
+    run.total_loss += run.running_loss;
+    run.running_loss = 0;
+    run.last_logged = state_.global_step;
+    log(std::move(logs));
+  }
+  if (control_.should_evaluate) {
+    const Metrics metrics = evaluate();
+    track_best(metrics);
+  }
+  if (control_.should_save) {
+    save_checkpoint(run);
+    fire(Event::save);
+  }
+}
+
+void Trainer::track_best(const Metrics& metrics) {
+  if (!args_.metric_for_best_model) return;
+  const std::string key = args_.best_metric_key();
+  double value = 0;
+  const Value* found = metrics.find(key);
+  if (found == nullptr || !found->number(value)) {
+    std::string names;
+    for (const auto& [name, metric] : metrics) names += (names.empty() ? "" : ", ") + name;
+    throw ArgumentError(str("metric_for_best_model: the evaluation gives no ", key, "; it gives ", names, "."));
+  }
+  const bool greater = args_.greater_is_better.value_or(false);
+  const double best = state_.best_metric ? static_cast<double>(*state_.best_metric) : greater ? -INFINITY : INFINITY;
+  const bool improved = greater ? value > best : value < best;
+  if (improved) {
+    state_.best_metric = value;
+    if (args_.save_strategy != SaveStrategy::no) state_.best_global_step = state_.global_step;
+  }
+  if (args_.save_strategy == SaveStrategy::best) control_.should_save = improved;
+  else if (improved && args_.load_best_model_at_end) control_.should_save = true;  // a best without a folder could not be loaded
+}
+
+void Trainer::save_checkpoint(Run& run) {
+  const std::string name = str("checkpoint-", state_.global_step);
+  const fs::path place = fs::path(args_.output_dir) / name;
+  FolderWrite write(place);
+  save_model(write.folder().string());
+  if (state_.best_global_step == state_.global_step) state_.best_model_checkpoint = place.string();
+  if (!args_.save_only_model)
+    save_training_state(write.folder(), *optimizer_, applied_steps_,
+                        {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .sample_leaf = options_.rote.sample_leaf});
+  write_file(write.folder() / "training_args.json", training_args_file(args_, options_.rote));
+  state_.stateful_callbacks = handler_.exported(control_);
+  state_.save_to_json((write.folder() / "trainer_state.json").string());
+  write.commit();
+  std::erase(written_checkpoints_, name);
+  written_checkpoints_.push_back(name);
+  std::optional<std::string> best;
+  if (state_.best_model_checkpoint) best = fs::path(*state_.best_model_checkpoint).filename().string();
+  rotate_checkpoints(args_.output_dir, {.limit = args_.save_total_limit.value_or(0), .written = written_checkpoints_, .best = best});
+}
+
+void Trainer::resume(const std::string& folder, Run& run) {
+  const fs::path state_file = fs::path(folder) / "trainer_state.json";
+  ROTE_CHECK(fs::exists(state_file), IoError, "resume_from_checkpoint: ", folder, " holds no trainer_state.json; give a folder checkpoint-<step>.");
+  load_weights(model_, folder);
+  const std::optional<LoadedTrainingState> loaded = load_training_state(folder, *optimizer_);
+  const TrainerState saved = load_state_from_json(state_file.string()).state;
+  TrainerState state = saved;
+  state.max_steps = run.total_updates;
+  state.num_train_epochs = run.epochs;
+  state.train_batch_size = run.batch;
+  state.compute_steps(args_, run.total_updates);
+  if (state.best_model_checkpoint && !fs::exists(*state.best_model_checkpoint)) state.best_model_checkpoint.reset();
+  state_ = state;
+  run.first_epoch = state_.global_step / run.updates_per_epoch;
+  const int64_t windows = state_.global_step % run.updates_per_epoch;
+  run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;
+  const int64_t rows_per_epoch = std::min(run.batches * run.batch, options_.train_dataset->size());
+  run.consumed = run.first_epoch * rows_per_epoch + run.skip_batches * run.batch;
+  if (!loaded) {
+    std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(state_.global_step));
+    applied_steps_ = state_.global_step;
+    return;
+  }
+  applied_steps_ = loaded->applied_steps;
+  const RandomState& random = loaded->random;
+  ROTE_CHECK(random.seed == args_.seed && random.data_seed == args_.sampler_seed(), StateError, "resume_from_checkpoint: ", folder, " was written with --seed ",
+             random.seed, " and data seed ", random.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
+  ROTE_CHECK(random.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
+             random.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
+  ROTE_CHECK(args_.ignore_data_skip || random.consumed_samples == run.consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
+             random.consumed_samples, " rows, with these arguments step ", state_.global_step, " stands at ", run.consumed,
+             "; give the same rows, batch size and accumulation, or --ignore_data_skip.");
+  run.consumed = random.consumed_samples;
+}
+
+}  // namespace rote

@@ -1,0 +1,138 @@
+// trainer/trainer.h — class Trainer: trains, evaluates and predicts with the semantics of the Hugging Face Trainer. The loop: loop.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/model.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "trainer/arguments.h"
+#include "trainer/callback.h"
+#include "trainer/checkpoint.h"
+#include "trainer/data/collate.h"
+#include "trainer/data/dataset.h"
+#include "trainer/rote_arguments.h"
+#include "trainer/state.h"
+
+namespace rote {
+
+// What compute_metrics sees: all outputs but the loss, in order, and the labels, rows in the order of the dataset. Outputs whose second axis
+// differs between batches are padded on the right with -100.
+struct EvalPrediction {
+  std::vector<Tensor> predictions;
+  Tensor label_ids;
+};
+
+struct PredictionOutput {
+  std::vector<Tensor> predictions;
+  Tensor label_ids;  // undefined where the rows have none
+  Metrics metrics;
+  int64_t num_samples = 0;
+};
+
+struct TrainOutput {
+  int64_t global_step = 0;
+  double training_loss = 0;
+  Metrics metrics;
+};
+
+struct TrainerOptions {
+  const data::Dataset* train_dataset = nullptr;  // must outlive the Trainer, as must the eval dataset
+  const data::Dataset* eval_dataset = nullptr;
+  data::Collator data_collator = {};                      // default: pads where a tokenizer is given, else stacks
+  std::optional<text::Tokenizer> processing_class = {};   // saved with every model
+  std::function<Metrics(const EvalPrediction&)> compute_metrics = {};
+  std::shared_ptr<optim::Optimizer> optimizer = {};       // default: what args.optim names, by the groups of decay_groups()
+  std::optional<optim::Schedule> lr_scheduler = {};       // default: what args.lr_scheduler_type names
+  std::vector<std::shared_ptr<TrainerCallback>> callbacks = {};
+  RoteArguments rote = {};
+};
+
+struct TrainCall {
+  // Empty: from the start. "true": the newest checkpoint in output_dir. Else the folder of a checkpoint.
+  std::string resume_from_checkpoint = {};
+};
+
+class Trainer {
+ public:
+  // Checks the arguments, seeds the process and creates output_dir. Throws ArgumentError or IoError before anything else is written.
+  Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions options);
+  virtual ~Trainer() = default;
+
+  // Trains for the epochs or steps of the arguments, from a checkpoint on if asked. Throws StateError for a checkpoint that does not fit and
+  // NonFiniteError when a loss or gradient is not finite: nothing is updated by that step.
+  TrainOutput train(const TrainCall& call = {});
+  // `<prefix>_loss`, the metrics of compute_metrics, runtime and rates, logged and shown to callbacks.
+  Metrics evaluate(const data::Dataset* dataset = nullptr, const std::string& prefix = "eval");
+  PredictionOutput predict(const data::Dataset& dataset, const std::string& prefix = "test");
+
+  // Weights, configuration and tokenizer files into a folder that transformers can load; each file appears whole.
+  void save_model(const std::string& folder) const;
+  void save_state() const;  // output_dir/trainer_state.json
+  void log(Logs logs);      // into the history, with epoch and step, and to the callbacks
+
+  void add_callback(std::shared_ptr<TrainerCallback> callback) { handler_.add(std::move(callback)); }
+  void on(Event event, CallbackHandler::StateFunction function) { handler_.on(event, std::move(function)); }
+
+  const TrainingArguments& args() const { return args_; }
+  const TrainerState& state() const { return state_; }
+  nn::Model& model() { return model_; }
+  optim::Optimizer* optimizer() { return optimizer_.get(); }
+  CallbackHandler& callbacks() { return handler_; }
+  // True once the first window of train() has begun: what fails from then on is the run, not its arguments.
+  bool has_started() const { return started_; }
+
+ protected:
+  struct LossOutput {
+    Tensor loss;
+    nn::ModelOutput outputs;
+  };
+  // The model's own loss, divided by batch.num_items.
+  virtual LossOutput compute_loss(nn::Model& model, const nn::Batch& batch);
+  // Forward and backward of one micro-batch inside its RunScope; returns the loss.
+  virtual double training_step(nn::Model& model, const nn::Batch& batch);
+  virtual void create_optimizer();
+  virtual void create_scheduler(int64_t total_steps);
+  virtual std::vector<data::Example> fetch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
+
+ private:
+  struct Run;     // counts and cursors of one train()
+  struct Window;  // the micro-batches of one update
+  struct Evaluation;
+
+  nn::Batch collate(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
+  Run plan_run() const;
+  void resume(const std::string& folder, Run& run);
+  bool run_epoch(Run& run, int64_t epoch);
+  void run_window(Run& run, const Window& window);
+  void update(Run& run, const Window& window, double loss);
+  void log_evaluate_save(Run& run);
+  void track_best(const Metrics& metrics);
+  void save_checkpoint(Run& run);
+  Evaluation evaluation_loop(const data::Dataset& dataset, const std::string& prefix, bool keep_outputs);
+  CallbackContext context() { return {args_, state_}; }
+  void fire(Event event);
+  [[noreturn]] void stop_non_finite(double loss, double norm) const;
+
+  nn::Model& model_;
+  TrainingArguments args_;
+  TrainerOptions options_;
+  TrainerState state_;
+  TrainerControl control_;
+  CallbackHandler handler_;
+  std::shared_ptr<optim::Optimizer> optimizer_;
+  std::optional<optim::Schedule> schedule_;
+  std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
+  int64_t applied_steps_ = 0;                     // updates made; what the schedule counts
+  bool started_ = false;
+  bool trained_ = false;
+};
+
+// Group 0: parameters with weight decay; group 1: those without (biases, weights of LayerNorm modules and of norms by name, trainer.md 5.2).
+std::vector<optim::Group> decay_groups(nn::Model& model, double lr, double weight_decay);
+
+}  // namespace rote
