@@ -142,7 +142,7 @@ std::string gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs
   std::string fault;
   const NoGrad guard;
   for (size_t i = 0; i < leaves.size() && fault.empty(); ++i) {
-    if (!leaves[i].defined() || leaves[i].dtype() != DType::f64) continue;
+    if (!leaves[i].defined() || leaves[i].dtype() != DType::f64 || (i < options.skip.size() && options.skip[i])) continue;
     double* x = leaves[i].data<double>();
     const Tensor grad = leaves[i].grad().defined() ? contiguous(leaves[i].grad()) : zeros(leaves[i].shape(), {.dtype = DType::f64});
     for (int64_t e = 0; e < leaves[i].numel() && fault.empty(); ++e) {
@@ -164,7 +164,14 @@ std::string gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs
 }
 
 std::string gradcheck(const OpEntry& op, const RowSample& sample) {
-  return gradcheck([&](const std::vector<Tensor>& inputs) { return run(op, inputs, sample.attrs)[0]; }, sample.inputs);
+  const auto f = [&](std::vector<Tensor> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (op.constant[i]) inputs[i] = sample.inputs[i];
+    return run(op, inputs, sample.attrs)[0];
+  };
+  GradcheckOptions options;
+  options.skip = op.constant;
+  return gradcheck(f, sample.inputs, options);
 }
 
 }  // namespace rote

@@ -22,6 +22,7 @@ using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 struct GradcheckOptions {
   double step = 1e-3;  // times max(1, |x|)
   double rtol = 1e-6, atol = 1e-9;
+  std::vector<bool> skip = {};  // inputs that are constants
 };
 
 // Empty where every derivative of f's result in every f64 input agrees; else one sentence with input, element and both values.

@@ -142,8 +142,12 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   std::vector<bool> wanted(call.in.size());
   bool any = false;
   if (grad_enabled() && op.row.no_grad[0] == 0)
-    for (size_t i = 0; i < call.in.size(); ++i)
-      if (needs_grad(call.in[i]) && is_floating(call.in[i].dtype())) wanted[i] = any = true;
+    for (size_t i = 0; i < call.in.size(); ++i) {
+      if (!needs_grad(call.in[i]) || !is_floating(call.in[i].dtype())) continue;
+      ROTE_CHECK(!op.constant[i], StateError, op.row.name, ": ", op.schema.inputs[i].name, " (", describe(call.in[i]),
+                 ") requires a gradient but the op has no derivative in it; detach() it.");
+      wanted[i] = any = true;
+    }
   std::vector<Tensor> outputs = call.out;
   if (any) record(std::move(call), wanted, path);
   return outputs;

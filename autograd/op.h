@@ -54,6 +54,7 @@ struct OpEntry {
   void (*infer)(Call&) = nullptr;   // allocates the outputs that the schema leaves open
   void (*forward)(Call&) = nullptr;
   void (*backward)(Call&) = nullptr;
+  std::vector<bool> constant;       // by input: named in row.constants
   std::vector<int> saved_inputs, saved_outputs;
   std::vector<int> saves;           // in the order of row.saves: input i as i, output i as ~i
 };

@@ -1,5 +1,6 @@
 #include "autograd/registry.h"
 
+#include <sstream>
 #include <unordered_map>
 
 #include "autograd/ops.h"
@@ -13,25 +14,28 @@ std::vector<const OpEntry*> entries(OpList<Ops...>) {
   return {&entry<Ops>()...};
 }
 
+std::vector<std::string> words_in(const char* text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
 }  // namespace
 
 OpEntry detail::finish(OpEntry e) {
   e.schema = Schema::parse(e.row.schema);
-  std::string word;
-  for (const char* c = e.row.saves;; ++c) {
-    if (*c != ' ' && *c != 0) {
-      word += *c;
-      continue;
-    }
-    if (!word.empty()) {
-      const int in = e.schema.input(word), out = e.schema.output(word);
-      ROTE_ASSERT(in >= 0 || out >= 0, e.row.name);
-      if (in >= 0) e.saved_inputs.push_back(in);
-      else e.saved_outputs.push_back(out);
-      e.saves.push_back(in >= 0 ? in : ~out);
-    }
-    word.clear();
-    if (*c == 0) break;
+  for (const std::string& name : words_in(e.row.saves)) {
+    const int in = e.schema.input(name), out = e.schema.output(name);
+    ROTE_ASSERT(in >= 0 || out >= 0, e.row.name);
+    if (in >= 0) e.saved_inputs.push_back(in);
+    else e.saved_outputs.push_back(out);
+    e.saves.push_back(in >= 0 ? in : ~out);
+  }
+  e.constant.resize(e.schema.inputs.size());
+  for (const std::string& name : words_in(e.row.constants)) {
+    ROTE_ASSERT(e.schema.input(name) >= 0, e.row.name);
+    e.constant[static_cast<size_t>(e.schema.input(name))] = true;
   }
   ROTE_ASSERT(e.forward != nullptr && (e.backward != nullptr) == (e.row.no_grad[0] == 0), e.row.name);
   return e;

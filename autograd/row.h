@@ -14,6 +14,7 @@ struct Row {
   // Outputs written without [] (`-> y`) take the shape that the op's own infer() gives.
   const char* schema;
   const char* saves = "";    // inputs and outputs that backward reads, in the order in which a formula's backward takes them
+  const char* constants = "";  // floating inputs in which there is no derivative: one that requires a gradient is refused
   const char* no_grad = "";  // why there is no derivative; empty where there is one
   Autocast autocast = Autocast::as_is;
   const char* samples = "*=2,3; *=4,1,5; *=; *=0";  // bindings of the schema's letters, attributes too: `*=2,3 C=4 axis=1`

@@ -115,9 +115,10 @@ bool spin_until(const F& done) {
   return false;
 }
 
-// Takes tasks until none is left. The body is reached through its pointer between two writes of the control word: no compiler can
+// Takes tasks until none is left; noexcept, as a body that throws would leave workers in a dead frame. The body is
+// reached through its pointer between two writes of the control word: no compiler can
 // move arithmetic across.
-uint32_t run_tasks(const Region& region, std::atomic<int64_t>& next) {
+uint32_t run_tasks(const Region& region, std::atomic<int64_t>& next) noexcept {
   const ControlWord host = read_control();
   const bool foreign = (host & kControlMask) != kDefaultControl;
   if (foreign) {

@@ -121,7 +121,9 @@ const Choice* usable_by_name(const char* isa) {
   return nullptr;
 }
 
-const KernelTable<float>& choose() {
+}  // namespace
+
+const KernelTable<float>& choose_kernels(const char* wanted) {
   std::string usable_names;
   const Choice* widest = nullptr;
   for (const Choice& choice : choices().all) {
@@ -130,7 +132,6 @@ const KernelTable<float>& choose() {
     usable_names += (usable_names.empty() ? "" : ", ") + std::string(choice.name);
   }
   ROTE_ASSERT(widest, "a build has at least the baseline kernels");
-  const char* wanted = std::getenv("ROTE_ISA");
   if (!wanted || !*wanted) return *widest->table;
   for (const Choice& choice : choices().all) {
     if (std::strcmp(choice.name, wanted) != 0) continue;
@@ -140,11 +141,9 @@ const KernelTable<float>& choose() {
   throw ArgumentError(str("ROTE_ISA: '", wanted, "' is no instruction set of Rote; here it can be ", usable_names, "."));
 }
 
-}  // namespace
-
 template <>
 const KernelTable<float>& kernels<float>() {
-  static const KernelTable<float>& table = choose();
+  static const KernelTable<float>& table = choose_kernels(std::getenv("ROTE_ISA"));
   return table;
 }
 

@@ -126,6 +126,9 @@ const KernelTable<float>& kernels<float>();
 template <>
 const KernelTable<double>& kernels<double>();
 
+// The same choice for a given value of ROTE_ISA; nullptr or "": the widest.
+const KernelTable<float>& choose_kernels(const char* wanted);
+
 // The f32 table of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it. For tests.
 const KernelTable<float>* kernel_table(const char* isa);
 

@@ -100,7 +100,11 @@ void Optimizer::load_state(const std::vector<std::pair<std::string, Tensor>>& te
       const auto step = step_of.find(slot.name);
       if (step == step_of.end()) continue;
       slot.step = step->second;
-      for (const std::string& moment : moment_names_) slot.moments.emplace_back(moment, by_name.at(slot.name + "." + moment));
+      for (const std::string& moment : moment_names_) {
+        const Tensor own = empty(slot.param.shape(), {.dtype = slot.param.dtype()});  // not shared with whoever gave the state
+        copy_elements(own, by_name.at(slot.name + "." + moment));
+        slot.moments.emplace_back(moment, own);
+      }
     }
 }
 

@@ -58,16 +58,15 @@ void* allocate(int64_t bytes) {
     if (over) drop_free(c);
     ROTE_CHECK(c.limit == 0 || c.figures.in_use + size <= c.limit, MemoryError, "allocate: ", size, " bytes over the limit of ", c.limit,
                " bytes, ", c.figures.in_use, " in use; a smaller batch needs less.");
-    const int64_t align = size >= kHuge ? kHuge : kAlign;
-    block_size = (size + align - 1) / align * align;
-    block = std::aligned_alloc(static_cast<size_t>(align), static_cast<size_t>(block_size));
-    if (block == nullptr) {
+    // The size is not rounded up to huge pages: a block larger than its request would not be found again by the next request of that size.
+    const size_t align = static_cast<size_t>(size >= kHuge ? kHuge : kAlign);
+    if (posix_memalign(&block, align, static_cast<size_t>(size)) != 0) {
       drop_free(c);
-      block = std::aligned_alloc(static_cast<size_t>(align), static_cast<size_t>(block_size));
+      if (posix_memalign(&block, align, static_cast<size_t>(size)) != 0) block = nullptr;
     }
     ROTE_CHECK(block != nullptr, MemoryError, "allocate: the system gives no ", size, " bytes, ", c.figures.in_use,
                " in use; a smaller batch needs less.");
-    if (size >= kHuge) madvise(block, static_cast<size_t>(block_size), MADV_HUGEPAGE);
+    if (size >= kHuge) madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
     c.sizes.emplace(block, block_size);
   }
   c.figures.in_use += block_size;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tensor/file.h"
 #include "tensor/safetensors.h"
-#include "trainer/files.h"
 #include "trainer/json_text.h"
 #include "trainer/value.h"
 
@@ -21,10 +21,10 @@ ValueMap contract(const RandomState& random) {
   return {{"id", kContract}, {"gemm_leaf", 1024}, {"lanes", 64}, {"sum_leaf", 4096}, {"key_tile", 64}, {"sample_leaf", random.sample_leaf}};
 }
 
-void write_json(const fs::path& path, const ValueMap& map) { write_file(path, json_text(map) + "\n"); }
+void write_json(const fs::path& path, const ValueMap& map) { write_file(path.string(), json_text(map) + "\n"); }
 
 ValueMap read_json(const fs::path& path) {
-  const Value value = parse_json(read_file(path), path.string());
+  const Value value = parse_json(read_file(path.string()), path.string());
   const ValueMap* map = value.as_map();
   ROTE_CHECK(map != nullptr, StateError, path.string(), ": holds no JSON object; the checkpoint is torn, resume from an older one.");
   return *map;

@@ -32,7 +32,7 @@ uint32_t next_code_point(const std::string& text, size_t& at) {
 }
 
 void write_unit(std::string& out, uint32_t unit) {
-  char buffer[8];
+  char buffer[16];
   std::snprintf(buffer, sizeof buffer, "\\u%04x", unit);
   out += buffer;
 }
@@ -68,6 +68,7 @@ void write_float(std::string& out, double value) {
 }
 
 void new_line(std::string& out, const JsonStyle& style, int depth) {
+  if (style.indent < 0) return;
   out += '\n';
   out.append(static_cast<size_t>(style.indent * depth), ' ');
 }
@@ -86,7 +87,7 @@ void write(std::string& out, const Value& value, const JsonStyle& style, int dep
   if (const ValueList* list = value.as_list()) {
     out += '[';
     for (size_t i = 0; i < list->size(); ++i) {
-      if (i > 0) out += ',';
+      if (i > 0) out += style.indent < 0 ? ", " : ",";
       new_line(out, style, depth + 1);
       write(out, (*list)[i], style, depth + 1);
     }
@@ -104,7 +105,7 @@ void write(std::string& out, const Value& value, const JsonStyle& style, int dep
     out += '{';
     bool first = true;
     for (const auto& [name, item] : *map) {
-      if (!first) out += ',';
+      if (!first) out += style.indent < 0 ? ", " : ",";
       first = false;
       new_line(out, style, depth + 1);
       write_string(out, name);

@@ -8,7 +8,7 @@
 namespace rote {
 
 struct JsonStyle {
-  int indent = 2;          // blanks a level
+  int indent = 2;          // blanks a level; below 0: all on one line
   bool sort_keys = false;  // by code point, at every level
 };
 

@@ -11,8 +11,9 @@
 #include "kernels/pool.h"
 #include "nn/state.h"
 #include "optim/clip.h"
+#include "tensor/file.h"
 #include "trainer/data/sampler.h"
-#include "trainer/files.h"
+#include "trainer/folder_write.h"
 #include "trainer/text_forms.h"
 #include "trainer/trainer.h"
 
@@ -289,7 +290,7 @@ void Trainer::save_checkpoint(Run& run) {
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, applied_steps_,
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .sample_leaf = options_.rote.sample_leaf});
-  write_file(write.folder() / "training_args.json", training_args_file(args_, options_.rote));
+  write_file((write.folder() / "training_args.json").string(), training_args_file(args_, options_.rote), true);
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
   write.commit();

@@ -77,7 +77,7 @@ Trainer::Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions
 
 void Trainer::fire(Event event) { handler_.fire(event, context(), control_); }
 
-Trainer::LossOutput Trainer::compute_loss(nn::Model& model, const nn::Batch& batch) {
+LossOutput Trainer::compute_loss(nn::Model& model, const nn::Batch& batch) {
   nn::ModelOutput outputs = model(batch);
   Tensor loss = outputs.loss;
   return {std::move(loss), std::move(outputs)};

@@ -1,7 +1,6 @@
 // trainer/trainer.h — class Trainer: trains, evaluates and predicts with the semantics of the Hugging Face Trainer. The loop: loop.cpp.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,17 +14,11 @@
 #include "trainer/checkpoint.h"
 #include "trainer/data/collate.h"
 #include "trainer/data/dataset.h"
+#include "trainer/evaluation.h"
 #include "trainer/rote_arguments.h"
 #include "trainer/state.h"
 
 namespace rote {
-
-// What compute_metrics sees: all outputs but the loss, in order, and the labels, rows in the order of the dataset. Outputs whose second axis
-// differs between batches are padded on the right with -100.
-struct EvalPrediction {
-  std::vector<Tensor> predictions;
-  Tensor label_ids;
-};
 
 struct PredictionOutput {
   std::vector<Tensor> predictions;
@@ -45,7 +38,7 @@ struct TrainerOptions {
   const data::Dataset* eval_dataset = nullptr;
   data::Collator data_collator = {};                      // default: pads where a tokenizer is given, else stacks
   std::optional<text::Tokenizer> processing_class = {};   // saved with every model
-  std::function<Metrics(const EvalPrediction&)> compute_metrics = {};
+  ComputeMetrics compute_metrics = {};
   std::shared_ptr<optim::Optimizer> optimizer = {};       // default: what args.optim names, by the groups of decay_groups()
   std::optional<optim::Schedule> lr_scheduler = {};       // default: what args.lr_scheduler_type names
   std::vector<std::shared_ptr<TrainerCallback>> callbacks = {};
@@ -87,10 +80,6 @@ class Trainer {
   bool has_started() const { return started_; }
 
  protected:
-  struct LossOutput {
-    Tensor loss;
-    nn::ModelOutput outputs;
-  };
   // The model's own loss, divided by batch.num_items.
   virtual LossOutput compute_loss(nn::Model& model, const nn::Batch& batch);
   // Forward and backward of one micro-batch inside its RunScope; returns the loss.
@@ -102,7 +91,6 @@ class Trainer {
  private:
   struct Run;     // counts and cursors of one train()
   struct Window;  // the micro-batches of one update
-  struct Evaluation;
 
   nn::Batch collate(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
   Run plan_run() const;
@@ -113,7 +101,7 @@ class Trainer {
   void log_evaluate_save(Run& run);
   void track_best(const Metrics& metrics);
   void save_checkpoint(Run& run);
-  Evaluation evaluation_loop(const data::Dataset& dataset, const std::string& prefix, bool keep_outputs);
+  EvaluationOutput evaluation_loop(const data::Dataset& dataset, const std::string& prefix, bool keep_outputs);
   CallbackContext context() { return {args_, state_}; }
   void fire(Event event);
   [[noreturn]] void stop_non_finite(double loss, double norm) const;

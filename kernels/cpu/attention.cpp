@@ -62,7 +62,8 @@ void turn_bias(const Attention<Real>& a, const Tile& tile, Real* out) {
 
 void scores(const Attention<Real>& a, const Tile& tile, const Rows& k, const Real* turned_q, Real* s, Real* work) {
   const int64_t width = tile.width();
-  product({.c = s, .c_row = width, .a = k.p, .a_row = k.stride, .a_k = 1, .b = turned_q, .b_k = width, .rows = tile.keys, .columns = width, .k = a.D});
+  product({.c = s, .c_row = width, .a = k.p, .a_row = k.stride, .a_k = 1, .b = turned_q, .b_k = width, .rows = tile.keys, .columns = width,
+           .k = a.D});
   const bool mask_by_query = a.mask && a.mask_t != 0;
   const uint8_t* keep = a.mask && !mask_by_query ? a.mask + tile.b * a.mask_b + tile.h * a.mask_h + tile.key * a.mask_s : nullptr;
   Real* const second = work + kTileSize;
@@ -187,6 +188,13 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
     }
   }
   amax.largest = max(amax.largest, seen.largest);
+}
+
+// Asks for rows that the next head needs while this one computes: a head's rows are far apart, hardware does not see them coming.
+void prefetch(const Rows& rows, int64_t n, int64_t D) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Real));
+  for (int64_t t = 0; t < n; ++t)
+    for (int64_t d = 0; d < D; d += kLine) __builtin_prefetch(rows.p + t * rows.stride + d);
 }
 
 // The next head's first tile.

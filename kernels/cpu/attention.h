@@ -95,13 +95,6 @@ struct Rows {
 ROTE_INLINE Rows rows_of(const Real* p, const Strides3& at, int64_t b, int64_t h) { return {p + b * at.b + h * at.h, at.t}; }
 ROTE_INLINE Rows from(const Rows& rows, int64_t t) { return {rows.p + t * rows.stride, rows.stride}; }
 
-// Asks for rows that the next head needs while this one computes: a head's rows are far apart, hardware does not see them coming.
-ROTE_INLINE void prefetch(const Rows& rows, int64_t n, int64_t D) {
-  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Real));
-  for (int64_t t = 0; t < n; ++t)
-    for (int64_t d = 0; d < D; d += kLine) __builtin_prefetch(rows.p + t * rows.stride + d);
-}
-
 // Rows that may be read by whole vectors: themselves where D is a multiple of the vector, else a copy with zeros behind.
 inline Rows whole_vectors(const Rows& rows, int64_t n, int64_t D, Real* copy) {
   const int64_t width = round_up(D);

@@ -156,17 +156,6 @@ void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
   finish(grad.dq + b * grad.dq_at.b + h * grad.dq_at.h, grad.dq_at.t, m.dq, wide, a.T, D, a.scale, amax);
 }
 
-// The next head's first tile.
-void prefetch_head(const AttentionGrad<Real>& grad, int64_t b, int64_t h) {
-  const Attention<Real>& a = grad.forward;
-  const int64_t queries = least(a.T, kBlockQueries), keys = least(a.S, kTileKeys);
-  prefetch(rows_of(a.q, a.q_at, b, h), queries, a.D);
-  prefetch(rows_of(a.o, a.o_at, b, h), queries, a.D);
-  prefetch(rows_of(grad.dout, grad.do_at, b, h), queries, a.D);
-  prefetch(rows_of(a.k, a.k_at, b, h), keys, a.D);
-  prefetch(rows_of(a.v, a.v_at, b, h), keys, a.D);
-}
-
 }  // namespace
 
 uint32_t attention_backward(const AttentionGrad<Real>& grad) {
@@ -180,10 +169,8 @@ uint32_t attention_backward(const AttentionGrad<Real>& grad) {
     Real* const memory = static_cast<Real*>(take_scratch(Memory::size(a) * static_cast<int64_t>(sizeof(Real))));
     const Memory parts(a, memory);
     Amax amax;
-    for (int64_t head = task * per_task; head < least((task + 1) * per_task, heads); ++head) {
-      if (head + 1 < heads) prefetch_head(grad, (head + 1) / a.H, (head + 1) % a.H);
+    for (int64_t head = task * per_task; head < least((task + 1) * per_task, heads); ++head)
       attend_backward(grad, head / a.H, head % a.H, ranges[head / a.H], parts, amax);
-    }
     give_scratch(memory);
     return amax.word();
   });

@@ -3,6 +3,7 @@
 //
 // K is walked in blocks of whole pieces, so that panels stay in the second-level cache; between two blocks a tile's partial results wait
 // on its stack. B is packed once per block and shared where many row tasks read it; A always by the task that uses it.
+#include "kernels/blocks.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/pack.h"
@@ -15,12 +16,7 @@ namespace rote::isa::ROTE_ISA_NAME {
 
 namespace {
 
-constexpr int64_t kBlockRows = 2048;         // of K: one B panel and two A panels of this length fit 1 MB
-constexpr int64_t kSharedB = 1 << 20;        // elements of packed B that tasks share
-constexpr int64_t kPrivateA = 1 << 16;       // elements of packed A that a task keeps
-constexpr int64_t kTaskWork = 1 << 19;       // multiply-adds that are worth a task: some µs
-constexpr int64_t kSharedWork = 1 << 26;     // multiply-adds of a batch item that are worth two regions of their own
-constexpr int64_t kTaskPanels = (28 + kTileRows - 1) / kTileRows;
+constexpr int64_t kTaskPanels = (28 + kTileRows - 1) / kTileRows;  // of A: the least that a task of a shared B takes
 
 int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -42,11 +38,11 @@ struct KPlan {
 // Partial results to add to piece (or leaf) i of `count` before it goes on the stack.
 int32_t pops_after(int64_t i, int64_t count) { return tree_merges(i) + (i + 1 < count ? 0 : tree_merges_at_end(count)); }
 
-KPlan plan_k(int64_t K, int64_t leaf) {
+KPlan plan_k(int64_t K, int64_t leaf, int64_t block_rows) {
   if (leaf <= 0 || K == 0) leaf = K;
   const int64_t leaves = K == 0 ? 1 : K / leaf;
   const int64_t pieces = most(ceil_div(leaf, kChainRows), 1);
-  const int64_t most_blocks = 2 * ceil_div(K, kBlockRows) + 1;  // two neighbours are together longer than kBlockRows
+  const int64_t most_blocks = 2 * ceil_div(K, block_rows) + 1;  // two neighbours are together longer than block_rows
   KPlan plan;
   void* memory = take_scratch(most_blocks * static_cast<int64_t>(sizeof(KBlock)) + leaves * pieces * static_cast<int64_t>(sizeof(Step)));
   plan.blocks = static_cast<KBlock*>(memory);
@@ -57,7 +53,7 @@ KPlan plan_k(int64_t K, int64_t leaf) {
       const int64_t rows = least(leaf - i * kChainRows, kChainRows);
       const int32_t pops = pops_after(i, pieces) + (i + 1 < pieces ? 0 : pops_after(l, leaves));  // a leaf is a piece one level up
       plan.steps[step] = {static_cast<int32_t>(rows), pops};
-      if (step == 0 || plan.blocks[plan.block_count - 1].rows + rows > kBlockRows) plan.blocks[plan.block_count++] = {k, 0, step, 0, depth};
+      if (step == 0 || plan.blocks[plan.block_count - 1].rows + rows > block_rows) plan.blocks[plan.block_count++] = {k, 0, step, 0, depth};
       KBlock& block = plan.blocks[plan.block_count - 1];
       block.rows += rows;
       ++block.step_count;
@@ -72,6 +68,7 @@ KPlan plan_k(int64_t K, int64_t leaf) {
 
 struct Product {
   const Gemm<Real>& g;
+  GemmBlocks sizes;
   KPlan k;
 
   int64_t stack_size() const { return k.depth * kTileRows * kTileColumns; }
@@ -159,14 +156,16 @@ uint32_t multiply_alone(const Product& product, const Area& area) {
 
 uint32_t run_alone(const Product& product) {
   const Gemm<Real>& g = product.g;
-  const int64_t panels = most(least(kPrivateA / (kTileRows * most(product.k.longest, 1)), 16), kTaskPanels);
+  const GemmBlocks& sizes = product.sizes;
+  const int64_t panels = most(least(sizes.private_a / (kTileRows * most(product.k.longest, 1)), 16), kTaskPanels);
   const int64_t rows = least(panels * kTileRows, g.M), row_tasks = ceil_div(g.M, rows);
   const int64_t work = g.batch * g.M * g.N * most(g.K, 1);
-  const int64_t wanted = least(work / kTaskWork, 32) / (g.batch * row_tasks);  // column tasks for each of these
+  const int64_t wanted = least(work / sizes.task_work, 32) / (g.batch * row_tasks);  // column tasks for each of these
   const int64_t columns = ceil_div(ceil_div(g.N, kTileColumns), most(wanted, 1)) * kTileColumns, column_tasks = ceil_div(g.N, columns);
   // Small items are dealt several to a task.
   const int64_t areas = g.batch * row_tasks * column_tasks;
-  const int64_t per_task = most(least(kTaskWork / most(work / areas, 1), ceil_div(areas, 32)), work < kTaskWork ? areas : 1);
+  const int64_t worth = least(sizes.task_work / most(work / areas, 1), ceil_div(areas, 32));
+  const int64_t per_task = work < sizes.task_work ? areas : most(worth, 1);
   return parallel(ceil_div(areas, per_task), [&](int64_t task) {
     uint32_t word = 0;
     for (int64_t n = task * per_task; n < least((task + 1) * per_task, areas); ++n) {
@@ -197,17 +196,31 @@ void pack_shared(const Panels& to, const Operand& from, int64_t depth) {
   });
 }
 
+// One task of a shared B: packs its rows of A. `stacks` is where its tiles keep partial results from block to block, none for one block.
+uint32_t multiply_rows(const Product& product, const Area& area, const KBlock& block, const Panels& b, Real* stacks) {
+  const int64_t a_size = ceil_div(area.rows, kTileRows) * panel_stride(block.rows, kTileRows);
+  const int64_t own_stack = stacks ? 0 : product.stack_size();
+  Real* const memory = static_cast<Real*>(take_scratch((a_size + own_stack) * static_cast<int64_t>(sizeof(Real))));
+  const Panels a = a_panels(memory, area.rows, block.rows);
+  pack(a, a_operand(product.g, area, block), block.rows);
+  Amax amax;
+  multiply(product, area, block, a, b, stacks ? stacks : memory + a_size, amax);
+  give_scratch(memory);
+  return amax.word();
+}
+
 uint32_t run_shared(const Product& product) {
   const Gemm<Real>& g = product.g;
+  const GemmBlocks& sizes = product.sizes;
   const int64_t longest = most(product.k.longest, 1);
-  const int64_t b_blocks = ceil_div(g.N * longest, kSharedB);
-  const int64_t b_columns = ceil_div(ceil_div(g.N, b_blocks), kTileColumns) * kTileColumns;
-  const int64_t panels = most(least(kTaskWork / (kTileRows * least(b_columns, g.N) * longest), kPrivateA / (kTileRows * longest)), kTaskPanels);
+  const int64_t b_blocks = ceil_div(g.N * longest, sizes.shared_b);
+  const int64_t b_panels_at_once = ceil_div(ceil_div(g.N, b_blocks), kTileColumns), b_columns = b_panels_at_once * kTileColumns;
+  const int64_t worth = sizes.task_work / (kTileRows * least(b_columns, g.N) * longest), fitting = sizes.private_a / (kTileRows * longest);
+  const int64_t panels = most(least(worth, fitting), kTaskPanels);
   const int64_t rows = panels * kTileRows, tasks = ceil_div(g.M, rows);
-  const int64_t b_size = b_columns / kTileColumns * panel_stride(longest, kTileColumns);
-  const bool keep_stacks = product.k.block_count > 1;
-  const int64_t task_stacks = product.stack_size() * (keep_stacks ? panels * (b_columns / kTileColumns) : 1);
-  Real* shared = static_cast<Real*>(take_scratch((b_size + (keep_stacks ? tasks * task_stacks : 0)) * static_cast<int64_t>(sizeof(Real))));
+  const int64_t b_size = b_panels_at_once * panel_stride(longest, kTileColumns);
+  const int64_t task_stacks = product.k.block_count > 1 ? product.stack_size() * panels * b_panels_at_once : 0;
+  Real* const shared = static_cast<Real*>(take_scratch((b_size + tasks * task_stacks) * static_cast<int64_t>(sizeof(Real))));
   uint32_t word = 0;
   for (int64_t item = 0; item < g.batch; ++item) {
     for (int64_t column = 0; column < g.N; column += b_columns) {
@@ -218,14 +231,7 @@ uint32_t run_shared(const Product& product) {
         pack_shared(b, b_operand(g, all, block), block.rows);
         const uint32_t seen = parallel(tasks, [&](int64_t task) {
           const Area area{item, task * rows, least(g.M - task * rows, rows), column, all.columns};
-          const int64_t a_size = panels * panel_stride(block.rows, kTileRows);
-          Real* memory = static_cast<Real*>(take_scratch((a_size + (keep_stacks ? 0 : task_stacks)) * static_cast<int64_t>(sizeof(Real))));
-          const Panels a = a_panels(memory, area.rows, block.rows);
-          pack(a, a_operand(g, area, block), block.rows);
-          Amax amax;
-          multiply(product, area, block, a, b, keep_stacks ? shared + b_size + task * task_stacks : memory + a_size, amax);
-          give_scratch(memory);
-          return amax.word();
+          return multiply_rows(product, area, block, b, task_stacks ? shared + b_size + task * task_stacks : nullptr);
         });
         word = seen > word ? seen : word;
       }
@@ -239,9 +245,9 @@ uint32_t run_shared(const Product& product) {
 
 uint32_t gemm(const Gemm<Real>& g) {
   if (g.batch <= 0 || g.M <= 0 || g.N <= 0) return 0;
-  const Product product{g, plan_k(g.K, g.leaf)};
+  const Product product{g, gemm_blocks, plan_k(g.K, g.leaf, gemm_blocks.k_rows)};
   const bool few_rows = g.M <= kTaskPanels * kTileRows;
-  const bool small_items = g.batch > 1 && g.M * g.N * g.K < kSharedWork;
+  const bool small_items = g.batch > 1 && g.M * g.N * g.K < product.sizes.shared_work;
   const uint32_t word = few_rows || small_items ? run_alone(product) : run_shared(product);
   give_scratch(product.k.blocks);
   return word;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/blocks.h"
 #include "kernels/pool.h"
 #include "kernels/table.h"
 #include "tests/kernels/isas.h"
@@ -195,6 +196,22 @@ TEST_CASE("gemm: the number of threads and the moment of each task change no bit
     }
     set_task_hook(nullptr);
     set_num_threads(0);
+  }
+}
+
+TEST_CASE("gemm: the sizes of blocks and tasks change no bit") {
+  Numbers numbers;
+  const GemmBlocks usual = gemm_blocks;
+  for (const Shape& shape : {Shape{1, 70, 90, 300, 60}, Shape{1, 50, 70, 5000, 0}, Shape{1, 9, 100, 4500, 1500}, Shape{4, 60, 40, 130, 0}}) {
+    Problem<float> problem(numbers, shape, Layout::columns, Layout::rows, true);
+    const std::vector<float> want = reference(problem);
+    for (int turn = 0; turn < 12; ++turn) {
+      const auto draw = [&](int64_t top) { return 1 + static_cast<int64_t>((numbers.next() + 20) * 1e6) % top; };
+      gemm_blocks = {.k_rows = draw(turn % 2 ? 100 : 4000), .shared_b = draw(40000), .private_a = draw(60000), .task_work = draw(200000),
+                     .shared_work = draw(400000)};
+      for (const KernelTable<float>* table : tables<float>()) check_equal(*table, problem, want);
+    }
+    gemm_blocks = usual;
   }
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
+#include "kernels/check.h"
 #include "tests/kernels/spec.h"
 
 using namespace rote::testing;
@@ -36,5 +38,22 @@ TEST_CASE("table: the process uses the one that ROTE_ISA names, or the widest") 
     if (!rote::kernel_table(isa)) continue;
     CHECK(used == isa);
     break;
+  }
+}
+
+TEST_CASE("table: ROTE_ISA is taken by name and refused with the names that would do") {
+  std::string names;
+  for (const char* isa : {"avx512", "avx2", "neon", "scalar"}) {
+    const rote::KernelTable<float>* table = rote::kernel_table(isa);
+    if (!table) continue;
+    CHECK(&rote::choose_kernels(isa) == table);
+    names += (names.empty() ? "" : ", ") + std::string(isa);
+  }
+  CHECK(&rote::choose_kernels("") == &rote::choose_kernels(nullptr));
+  try {
+    rote::choose_kernels("sse9");
+    FAIL("an unknown instruction set was taken");
+  } catch (const rote::ArgumentError& error) {
+    CHECK(error.text == "ROTE_ISA: 'sse9' is no instruction set of Rote; here it can be " + names + ".");
   }
 }

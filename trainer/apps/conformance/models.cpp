@@ -1,5 +1,4 @@
-#include "trainer/apps/conformance/models.h"
-
+// trainer/apps/conformance/models.cpp — model cases: a checkpoint, inputs, outputs and gradients. A class that this build lacks is skipped.
 #include <map>
 #include <nlohmann/json.hpp>
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kernels/check.h"
+#include "trainer/apps/rote/classify.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
-#include "trainer/trainer.h"
 
 namespace {
 
@@ -51,7 +51,7 @@ int run(const Verb& verb, int argc, char** argv) {
   } catch (const rote::HelpRequested& help) {
     std::fputs(help.what(), stdout);
     return 0;
-  } catch (const rote::RunFailure& failure) {
+  } catch (const rote::app::RunFailure& failure) {
     std::fprintf(stderr, "rote %s: %s\n", verb.name, failure.what());
     return 1;
   } catch (const std::bad_alloc&) {

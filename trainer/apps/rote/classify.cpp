@@ -1,0 +1,41 @@
+#include "trainer/apps/rote/classify.h"
+
+#include "autograd/ops.h"
+#include "trainer/metrics.h"
+
+namespace rote::app {
+
+namespace {
+
+Labels row_classes(const Tensor& x) {
+  const Tensor classes = x.axes() > 1 ? argmax(x, -1) : contiguous(x);
+  return Labels(classes.data<int64_t>(), classes.data<int64_t>() + classes.numel());
+}
+
+}  // namespace
+
+Classifier load_classifier(const std::string& folder) {
+  Classifier c{nullptr, {}, text::Tokenizer::from_folder(folder)};
+  nn::Loaded<nn::Model> loaded = nn::load_model("text-classification", folder);
+  ROTE_CHECK(loaded.report.missing.empty(), ArgumentError, folder, ": this model was not fine-tuned for text-classification, ", loaded.report.text(),
+             "; train it first (rote train).");
+  c.model = std::move(loaded.model);
+  const nn::Config& config = *c.model->config();
+  for (int64_t id = 0; id < config.num_labels(); ++id) c.labels.push_back(config.label(id));
+  return c;
+}
+
+void check_length(const text::Tokenizer& tokenizer, int64_t max_seq_length) {
+  const std::optional<int64_t> limit = tokenizer.model_max_length();
+  ROTE_CHECK(!limit || max_seq_length <= *limit, ArgumentError, "--max_seq_length: ", max_seq_length, " tokens, the model takes at most ",
+             limit.value_or(0), "; give that or less.");
+}
+
+Metrics classification_metrics(const EvalPrediction& prediction) {
+  const Labels predicted = row_classes(prediction.predictions.at(0)), labels = row_classes(prediction.label_ids);
+  const bool two = prediction.predictions[0].size(-1) == 2;
+  const Scores scores = precision_recall_f1(predicted, labels, {.average = two ? Average::binary : Average::macro});
+  return {{"accuracy", accuracy(predicted, labels)}, {"f1", scores.f1}};
+}
+
+}  // namespace rote::app

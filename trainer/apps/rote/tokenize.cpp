@@ -1,0 +1,73 @@
+// trainer/apps/rote/tokenize.cpp — `rote tokenize`: the pieces and ids of texts.
+#include <cstdio>
+
+#include "kernels/check.h"
+#include "trainer/apps/rote/verbs.h"
+#include "trainer/json_text.h"
+#include "trainer/parser.h"
+#include "trainer/text/tokenizer.h"
+
+namespace rote::app {
+
+namespace {
+
+enum class OutputFormat { text, json };
+WordList words_of(OutputFormat) { return {"text", "json"}; }
+
+struct TokenizeArguments {
+  std::string model_name_or_path;
+  std::optional<int64_t> max_seq_length = {};
+  bool add_special_tokens = true;
+  OutputFormat output_format = OutputFormat::text;
+
+  static const ArgumentTable<TokenizeArguments>& table();
+};
+
+const ArgumentTable<TokenizeArguments>& TokenizeArguments::table() {
+  using A = TokenizeArguments;
+  static const ArgumentTable<A> rows = {
+      "arguments",
+      {
+          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder with a tokenizer.json", .required = true}),
+          field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 1, .aliases = {"max_length"}}),
+          field(&A::add_special_tokens, {.name = "add_special_tokens", .help = "puts the tokens of the template around"}),
+          field(&A::output_format, {.name = "output_format", .help = "text: one `id<tab>piece` a line, an empty line between texts; json: one object a text"}),
+      },
+  };
+  return rows;
+}
+
+}  // namespace
+
+int tokenize(int argc, char** argv) {
+  auto parsed = parse_command(argc, argv, Usage{"rote tokenize", "The pieces and ids that a model's tokenizer makes of texts.", "TEXT..."}, TokenizeArguments{});
+  print_warnings(parsed.warnings);
+  const TokenizeArguments& args = std::get<0>(parsed.values);
+  ROTE_CHECK(!parsed.positional.empty(), ArgumentError, "tokenize: no text; give at least one.");
+  const text::Tokenizer tokenizer = text::Tokenizer::from_folder(args.model_name_or_path);
+  text::EncodeOptions options;
+  options.add_special_tokens = args.add_special_tokens;
+  if (args.max_seq_length) options.truncation = text::Truncation{.max_length = *args.max_seq_length};
+  bool first = true;
+  for (const std::string& text : parsed.positional) {
+    const text::Encoding e = tokenizer.encode(text, options);
+    if (args.output_format == OutputFormat::json) {
+      ValueList ids, tokens;
+      for (size_t i = 0; i < e.ids.size(); ++i) {
+        ids.push_back(e.ids[i]);
+        tokens.push_back(e.tokens[i]);
+      }
+      ValueMap record;
+      record.set("input_ids", std::move(ids));
+      record.set("tokens", std::move(tokens));
+      std::printf("%s\n", json_text(Value(std::move(record)), {.indent = -1}).c_str());
+      continue;
+    }
+    if (!first) std::printf("\n");
+    first = false;
+    for (size_t i = 0; i < e.ids.size(); ++i) std::printf("%lld\t%s\n", static_cast<long long>(e.ids[i]), e.tokens[i].c_str());
+  }
+  return 0;
+}
+
+}  // namespace rote::app

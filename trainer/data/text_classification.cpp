@@ -1,0 +1,73 @@
+#include "trainer/data/text_classification.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "kernels/check.h"
+
+namespace rote::data {
+
+namespace {
+
+bool is_whole(const std::string& text) {
+  const size_t first = !text.empty() && text[0] == '-' ? 1 : 0;
+  return text.size() > first && text.size() < 18 && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+Example tokens_of(const Table& table, size_t row, const std::vector<size_t>& texts, const text::Tokenizer& tokenizer, const text::EncodeOptions& options) {
+  const auto& fields = table.rows[row];
+  try {
+    text::Encoding e = texts.size() == 1 ? tokenizer.encode(fields[texts[0]], options) : tokenizer.encode(fields[texts[0]], fields[texts[1]], options);
+    return {{"input_ids", Feature::list(std::move(e.ids))}, {"token_type_ids", Feature::list(std::move(e.type_ids))}};
+  } catch (const ArgumentError& fault) {
+    throw ArgumentError(str(table.place(row), ": ", fault.text));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> label_set(const Table& table, const std::string& label_column) {
+  const size_t column = table.column(label_column);
+  std::vector<std::string> labels;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string& label = table.rows[row][column];
+    ROTE_CHECK(!label.empty(), ArgumentError, table.place(row), ": the label in column ", label_column, " is empty; every row needs one.");
+    labels.push_back(label);
+  }
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  if (std::all_of(labels.begin(), labels.end(), is_whole))
+    std::sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
+  return labels;
+}
+
+int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels) {
+  const std::string& label = table.rows[row][label_column];
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  if (found != labels.end()) return found - labels.begin();
+  std::string known;
+  for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
+  throw ArgumentError(str(table.place(row), ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
+}
+
+std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
+                                   int64_t max_length) {
+  ROTE_CHECK(columns.text.size() == 1 || columns.text.size() == 2, ArgumentError, "text_column_names: ", columns.text.size(),
+             " columns; a row has one text or the two of a pair.");
+  std::vector<size_t> texts;
+  for (const std::string& name : columns.text) texts.push_back(table.column(name));
+  const size_t label_column = columns.label.empty() ? 0 : table.column(columns.label);
+  text::EncodeOptions options;
+  options.fields = text::Fields::ids;
+  options.truncation = text::Truncation{.max_length = max_length};
+  std::vector<Example> rows;
+  rows.reserve(table.rows.size());
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    Example example = tokens_of(table, row, texts, tokenizer, options);
+    if (!columns.label.empty()) example.emplace_back("label", Feature::single(class_of(table, row, label_column, labels)));
+    rows.push_back(std::move(example));
+  }
+  return std::make_unique<ListDataset>(std::move(rows));
+}
+
+}  // namespace rote::data

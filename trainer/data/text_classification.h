@@ -1,0 +1,30 @@
+// trainer/data/text_classification.h — tables of labelled texts into tokens and class numbers. No model.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/data/dataset.h"
+#include "trainer/data/table.h"
+#include "trainer/text/tokenizer.h"
+
+namespace rote::data {
+
+// The labels of a column, each once: by value where all are whole numbers, else by bytes. The place in the list is the class.
+std::vector<std::string> label_set(const Table& table, const std::string& label_column);
+
+struct TextColumns {
+  std::vector<std::string> text = {"text"};  // one text, or the two of a pair
+  std::string label;                         // empty: rows without labels
+};
+
+// Rows of input_ids, token_type_ids and label, truncated to max_length tokens (the longer of two texts first).
+// Throws ArgumentError for a label that `labels` lacks, naming the row, and for a text that is not UTF-8.
+std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
+                                   int64_t max_length);
+
+// Class of each of `rows` of a table. Throws as tokenized() does.
+int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels);
+
+}  // namespace rote::data

@@ -1,0 +1,122 @@
+#include "trainer/evaluation.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "autograd/mode.h"
+#include "trainer/text_forms.h"
+
+namespace rote {
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Rows of all batches one after the other; where the second axes differ, the shorter ones are padded with -100 on the right.
+Tensor joined(const std::vector<Tensor>& parts) {
+  if (parts.empty()) return {};
+  Shape shape = parts[0].axes() == 0 ? Shape{1} : parts[0].shape();
+  int64_t rows = 0;
+  for (const Tensor& part : parts) {
+    rows += part.axes() == 0 ? 1 : part.size(0);
+    if (part.axes() > 1 && part.size(1) > shape[1]) shape[1] = part.size(1);
+  }
+  shape[0] = rows;
+  const Tensor all = full(shape, -100, {.dtype = parts[0].dtype()});
+  int64_t row = 0;
+  for (const Tensor& part : parts) {
+    const Shape place = part.axes() == 0 ? Shape{1} : part.shape();
+    const Strides from = part.axes() == 0 ? Strides{1} : part.strides();
+    copy_elements(alias(all, place, all.strides(), row * all.strides()[0]), alias(part, place, from, part.offset()));
+    row += place[0];
+  }
+  return all;
+}
+
+// A name with the prefix in front, unless it has it.
+std::string prefixed(const std::string& prefix, const std::string& name) { return name.rfind(prefix + "_", 0) == 0 ? name : prefix + "_" + name; }
+
+// The values of all outputs but the loss, each to the end of its list.
+void keep(const nn::ModelOutput& outputs, std::vector<std::vector<Tensor>>& kept) {
+  size_t index = 0;
+  for (const nn::ModelOutput::Field& field : outputs.fields()) {
+    if (field.name == "loss") continue;
+    for (const Tensor& value : field.values) {
+      if (kept.size() <= index) kept.resize(index + 1);
+      kept[index++].push_back(value);
+    }
+  }
+}
+
+}  // namespace
+
+EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who) {
+  const int64_t rows = pass.dataset->size();
+  ROTE_CHECK(rows > 0, ArgumentError, who, ": the dataset has no rows; it needs at least one.");
+  const NoGrad guard;
+  model.eval();
+  const double begun = now();
+  EvaluationOutput out;
+  out.batches = (rows + pass.batch_rows - 1) / pass.batch_rows;
+  std::vector<std::vector<Tensor>> outputs;
+  std::vector<Tensor> labels;
+  double loss_sum = 0, loss_rows = 0;
+  bool has_loss = false;
+  while (out.rows < rows) {
+    std::vector<int64_t> wanted;
+    for (int64_t row = out.rows; row < std::min(out.rows + pass.batch_rows, rows); ++row) wanted.push_back(row);
+    const nn::Batch batch = pass.batch(wanted);
+    const LossOutput result = pass.forward(batch);
+    const double count = static_cast<double>(wanted.size());
+    if (result.loss.defined()) {
+      const double loss = result.loss.item();
+      has_loss = true;
+      if (!pass.nan_inf_filter || std::isfinite(loss)) {
+        loss_sum += loss * count;
+        loss_rows += count;
+      }
+    }
+    if (pass.keep_outputs) {
+      keep(result.outputs, outputs);
+      if (const Tensor own = batch.find(pass.label_name); own.defined()) labels.push_back(own);
+    }
+    out.rows += static_cast<int64_t>(wanted.size());
+    if (pass.on_batch) pass.on_batch(out.batches);
+  }
+  if (has_loss) out.loss = loss_rows > 0 ? loss_sum / loss_rows : NAN;
+  for (const std::vector<Tensor>& parts : outputs) out.prediction.predictions.push_back(joined(parts));
+  out.prediction.label_ids = joined(labels);
+  out.seconds = now() - begun;
+  return out;
+}
+
+EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options) {
+  EvaluationPass pass;
+  pass.dataset = &dataset;
+  pass.batch_rows = options.batch_rows;
+  pass.batch = [&](const std::vector<int64_t>& rows) {
+    std::vector<data::Example> examples;
+    for (const int64_t row : rows) examples.push_back(dataset.at(row));
+    return options.data_collator(examples);
+  };
+  pass.forward = [&](const nn::Batch& batch) {
+    nn::ModelOutput outputs = model(batch);
+    Tensor loss = outputs.loss;
+    return LossOutput{std::move(loss), std::move(outputs)};
+  };
+  const std::vector<std::string> labels = model.signature().label_names();
+  pass.label_name = labels.empty() ? "" : labels[0];
+  return run_evaluation(model, pass, "evaluate");
+}
+
+Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& prefix, const ComputeMetrics& compute_metrics) {
+  Metrics metrics;
+  if (output.loss) metrics.set(prefix + "_loss", *output.loss);
+  if (compute_metrics && output.prediction.label_ids.defined())
+    for (const auto& [name, value] : compute_metrics(output.prediction)) metrics.set(prefixed(prefix, name), value);
+  const Speed speed{.seconds = output.seconds, .samples = static_cast<double>(output.rows), .steps = static_cast<double>(output.batches)};
+  for (const auto& [name, value] : speed_metrics(prefix, speed)) metrics.set(name, value);
+  return metrics;
+}
+
+}  // namespace rote

@@ -1,0 +1,59 @@
+// trainer/evaluation.h — one pass over rows without gradients: outputs, loss, metrics. The Trainer's own calls: evaluate.cpp.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/model.h"
+#include "trainer/data/collate.h"
+#include "trainer/state.h"
+
+namespace rote {
+
+// What compute_metrics sees: all outputs but the loss, in order, and the labels, rows in the order of the dataset. Outputs whose second axis
+// differs between batches are padded on the right with -100.
+struct EvalPrediction {
+  std::vector<Tensor> predictions;
+  Tensor label_ids;
+};
+using ComputeMetrics = std::function<Metrics(const EvalPrediction&)>;
+
+struct LossOutput {
+  Tensor loss;  // undefined where the batch has no labels
+  nn::ModelOutput outputs;
+};
+
+struct EvaluationPass {
+  const data::Dataset* dataset = nullptr;
+  int64_t batch_rows = 8;
+  std::function<nn::Batch(const std::vector<int64_t>& rows)> batch;
+  std::function<LossOutput(const nn::Batch&)> forward;
+  std::string label_name;       // the key of label_ids
+  bool keep_outputs = true;
+  bool nan_inf_filter = true;   // batches whose loss is not finite are left out of the mean
+  std::function<void(int64_t batches)> on_batch = {};
+};
+
+struct EvaluationOutput {
+  EvalPrediction prediction;
+  std::optional<double> loss;  // mean over rows of the loss of their batch
+  int64_t rows = 0, batches = 0;
+  double seconds = 0;
+};
+
+// Runs the model in eval mode over all rows in order; it stays in eval mode. `who` begins error texts.
+EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who);
+
+// <prefix>_loss, the metrics with the prefix in front, then runtime and rates.
+Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& prefix, const ComputeMetrics& compute_metrics);
+
+// The same for a model alone, with its own loss.
+struct EvaluateOptions {
+  int64_t batch_rows = 8;
+  data::Collator data_collator = data::default_collate;
+};
+EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options);
+
+}  // namespace rote
