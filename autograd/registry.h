@@ -32,8 +32,8 @@ OpEntry make_entry() {
     e.forward = Op::forward;
     if constexpr (requires { &Op::backward; }) e.backward = Op::backward;
     if constexpr (requires { &Op::infer; }) e.infer = Op::infer;
-    if constexpr (requires { Op::moves_only; }) e.moves_only = Op::moves_only;
   }
+  if constexpr (requires { Op::moves_only; }) e.moves_only = Op::moves_only;
   return finish(std::move(e));
 }
 

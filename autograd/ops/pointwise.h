@@ -119,6 +119,7 @@ struct Cos : Formula<1> {  // y = cos x
 
 struct Where : Formula<3> {  // y = a where the condition is not 0, else b
   static constexpr Row row{.name = "where", .schema = "where(c[*], a[*], b[*]) -> y[*]", .saves = "c", .integers = true, .aten = "where.self(condition, self, other)"};
+  static constexpr bool moves_only = true;
   template <class V> static V forward(V c, V a, V b) { return select(c != V(0), a, b); }
   template <class V> static Three<V> backward(V c, V dy) { return {V(0), select(c != V(0), dy, V(0)), select(c != V(0), V(0), dy)}; }
 };
