@@ -7,6 +7,8 @@
 
 namespace rote {
 
+struct Composition;  // boxed.h: a function made of ops, under its ATen names
+
 // The first output of Op; attributes in schema order, those left out take their defaults.
 template <class Op>
 Tensor apply(std::vector<Tensor> inputs, std::vector<Attr> attrs = {}) {

@@ -57,7 +57,7 @@ const T& typed(const Arguments& a, const std::string& name, const char* wanted) 
 
 }  // namespace
 
-// The dtype of the tensor that decides, so that a 0-dim one is not outvoted; f32 beside 16-bit tensors with axes keeps the number exact.
+// The dtype of the tensor that decides, so that a 0-dim one is not outvoted; beside narrow tensors with axes a wider one keeps the number exact.
 Tensor Arguments::number_tensor(const Value& number) const {
   const Tensor* beside = nullptr;
   for (const auto& [name, value] : values_) {
@@ -69,8 +69,10 @@ Tensor Arguments::number_tensor(const Value& number) const {
   }
   const int wanted = category(number);
   DType dtype = wanted == 2 ? DType::f32 : wanted == 1 ? DType::i64 : DType::boolean;
-  if (beside != nullptr && info(beside->dtype()).category >= wanted)
-    dtype = is_floating(beside->dtype()) && size_of(beside->dtype()) == 2 && beside->axes() > 0 ? DType::f32 : beside->dtype();
+  if (beside != nullptr && info(beside->dtype()).category >= wanted) {
+    const bool narrow = beside->axes() > 0 && size_of(beside->dtype()) <= 2;
+    dtype = !narrow ? beside->dtype() : is_floating(beside->dtype()) ? DType::f32 : info(beside->dtype()).category == 1 ? DType::i64 : DType::boolean;
+  }
   if (const auto* v = std::get_if<int64_t>(&number); v != nullptr && dtype == DType::i64) return alias(from_values({1}, std::vector<int64_t>{*v}), {}, {}, 0);
   return scalar(number_of(number), dtype);
 }
@@ -130,7 +132,7 @@ namespace {
 
 // One ATen name: a composition, or a Row with the names of its inputs and attributes.
 struct Function {
-  const Composition* composition = nullptr;
+  Value (*composition)(const Arguments&) = nullptr;
   const OpEntry* op = nullptr;
   std::vector<std::string> names;
 };
@@ -165,7 +167,7 @@ const std::map<std::string, Function>& functions() {
                                                    norm_compositions(), softmax_compositions(), loss_compositions(), attention_compositions(),
                                                    reduce_compositions()})
       for (const Composition& composition : family)
-        for_each_aten(composition.aten, [&](const std::string& name, const std::vector<std::string>&) { add(name, {new Composition(composition), nullptr, {}}); });
+        for_each_aten(composition.aten, [&](const std::string& name, const std::vector<std::string>&) { add(name, {composition.call, nullptr, {}}); });
     return made;
   }();
   return all;
@@ -205,7 +207,7 @@ Value call_aten(const std::string& name, const std::map<std::string, Value>& val
   if (found == functions().end()) throw Lacking{str("the op ", name)};
   const Arguments arguments(name, values);
   if (found->second.op != nullptr) return call_row(found->second, arguments);
-  const Value result = found->second.composition->call(arguments);
+  const Value result = found->second.composition(arguments);
   arguments.check_all_read();
   return result;
 }

@@ -1,5 +1,6 @@
 // autograd/formula.cpp — runs a formula op: promotion, broadcasting, contiguous calls where possible, blocks where not.
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/ops/pointwise.h"
 #include "autograd/sum_to.h"
@@ -24,6 +25,8 @@ DType promoted(DType a, DType b) {
   return size_of(a) > size_of(b) ? a : b;
 }
 
+}  // namespace
+
 DType result_type(const std::vector<Tensor>& inputs) {
   bool any[2] = {};
   DType type[2] = {};
@@ -36,6 +39,8 @@ DType result_type(const std::vector<Tensor>& inputs) {
   if (!any[1] || info(type[0]).category >= info(type[1]).category) return type[0];
   return promoted(type[0], type[1]);
 }
+
+namespace {
 
 template <class Real>
 bool is_plain(const Tensor& x, const Shape& shape) {
@@ -134,13 +139,24 @@ DType compute_dtype(DType result) { return result == DType::f64 ? DType::f64 : D
 // integer.cpp: the formulas that are exact on integers, over i64.
 void run_integer_formula(Call& call);
 
+namespace {
+
+// A fractional attribute takes integers out of their domain.
+bool whole_attrs(const Call& call) {
+  for (size_t i = 0; i < call.attrs.size(); ++i)
+    if (const double v = call.number(static_cast<int>(i)); v != std::floor(v)) return false;
+  return true;
+}
+
+}  // namespace
+
 void detail::run_formula(Call& call) {
   const Row& row = call.op->row;
   const DType result = result_type(call.in);
   Shape shape = call.in_shapes[0];
   for (const Shape& other : call.in_shapes) shape = broadcast(shape, other, row.name);
   const Operand& output = call.op->schema.outputs[0];
-  const bool integers = !is_floating(result) && row.integers;
+  const bool integers = !is_floating(result) && row.integers && whole_attrs(call);
   call.out[0] = empty(shape, {.dtype = output.dtype ? *output.dtype : is_floating(result) || integers ? result : DType::f32});
   if (integers) run_integer_formula(call);
   else if (compute_dtype(result) == DType::f64) forward_as<double>(call);
@@ -161,6 +177,7 @@ void detail::run_formula_backward(Call& call) {
 Tensor number_for(const Tensor& x, double value) {
   if (is_floating(x.dtype())) return scalar(value, x.dtype());
   const bool whole = value == static_cast<double>(static_cast<int64_t>(value));
+  if (whole && x.axes() == 0 && x.dtype() != DType::boolean) return scalar(value, x.dtype());
   return scalar(value, whole ? DType::i64 : DType::f32);
 }
 

@@ -1,5 +1,6 @@
 // autograd/integer.cpp — formulas over integers and bool, computed in i64 with wrap-around. One element at a time: none of them is hot.
 #include <algorithm>
+#include <utility>
 
 #include "autograd/op.h"
 #include "autograd/ops/formulas.h"
@@ -30,18 +31,35 @@ Integer select(bool c, Integer a, Integer b) { return c ? a : b; }
 Integer maximum(Integer a, Integer b) { return a < b ? b : a; }
 Integer minimum(Integer a, Integer b) { return b < a ? b : a; }
 Integer abs(Integer a) { return a.v < 0 ? -a : a; }
+Integer floor(Integer a) { return a; }
+Integer ceil(Integer a) { return a; }
+Integer trunc(Integer a) { return a; }
+Integer round(Integer a) { return a; }
+// A negative power of anything but 1 and -1 is 0.
+Integer pow(Integer base, Integer exponent) {
+  if (exponent.v < 0) {
+    if (base.v == 1) return 1;
+    if (base.v == -1) return exponent.v % 2 == 0 ? 1 : -1;
+    return 0;
+  }
+  Integer power = 1;
+  for (uint64_t left = bits(exponent); left != 0; left >>= 1, base = base * base)
+    if (left & 1) power = power * base;
+  return power;
+}
 
-using Loop = void (*)(int64_t n, const int64_t* const* in, int64_t* out);
+using Loop = void (*)(int64_t n, const int64_t* const* in, const int64_t* params, int64_t* out);
+
+template <class F, size_t... In, size_t... P>
+void integer_loop(int64_t n, const int64_t* const* in, const int64_t* params, int64_t* out, std::index_sequence<In...>, std::index_sequence<P...>) {
+  for (int64_t i = 0; i < n; ++i) out[i] = F::forward(Integer(in[In][i])..., Integer(params[P])...).v;
+}
 
 template <class F>
 constexpr Loop loop() {
   if constexpr (F::row.integers) {
-    return [](int64_t n, const int64_t* const* in, int64_t* out) {
-      for (int64_t i = 0; i < n; ++i) {
-        if constexpr (F::inputs == 1) out[i] = F::forward(Integer(in[0][i])).v;
-        else if constexpr (F::inputs == 2) out[i] = F::forward(Integer(in[0][i]), Integer(in[1][i])).v;
-        else out[i] = F::forward(Integer(in[0][i]), Integer(in[1][i]), Integer(in[2][i])).v;
-      }
+    return [](int64_t n, const int64_t* const* in, [[maybe_unused]] const int64_t* params, int64_t* out) {
+      integer_loop<F>(n, in, params, out, std::make_index_sequence<F::inputs>(), std::make_index_sequence<F::params>());
     };
   } else {
     return nullptr;
@@ -60,6 +78,8 @@ struct Loops<OpList<F...>> {
 void run_integer_formula(Call& call) {
   const Loop f = Loops<AllFormulas>::all[call.op->formula];
   const Tensor& y = call.out[0];
+  std::vector<int64_t> params;
+  for (size_t i = 0; i < call.attrs.size(); ++i) params.push_back(convert<int64_t>(call.number(static_cast<int>(i))));
   std::vector<BlockSource> from;
   for (const Tensor& x : call.in) from.emplace_back(x, y.shape());
   const BlockSource to(y, y.shape());
@@ -69,7 +89,7 @@ void run_integer_formula(Call& call) {
     const int64_t* in[3] = {buffers[0], buffers[1], buffers[2]};
     const int64_t first = block * kBlock, count = std::min(kBlock, n - first);
     for (size_t i = 0; i < from.size(); ++i) gather(from[i], first, count, buffers[i]);
-    f(count, in, buffers[0]);
+    f(count, in, params.data(), buffers[0]);
     scatter(to, first, count, static_cast<const int64_t*>(buffers[0]));
     return 0;
   });

@@ -8,20 +8,31 @@
 
 namespace rote {
 
+namespace {
+
+template <class T>
+const T& attr_as(const Call& call, int i, const char* wanted) {
+  const Attr& attr = call.attrs[static_cast<size_t>(i)];
+  ROTE_CHECK(std::holds_alternative<T>(attr), ArgumentError, call.op->row.name, ": ", call.op->schema.attrs[static_cast<size_t>(i)].name, " is ", attr_text(attr),
+             "; it must be ", wanted, ".");
+  return std::get<T>(attr);
+}
+
+}  // namespace
+
 double Call::number(int i) const {
   const Attr& a = attrs[static_cast<size_t>(i)];
   if (const auto* v = std::get_if<int64_t>(&a)) return static_cast<double>(*v);
   if (const auto* v = std::get_if<bool>(&a)) return *v ? 1.0 : 0.0;
-  return std::get<double>(a);
+  return attr_as<double>(*this, i, "a number");
 }
 int64_t Call::integer(int i) const {
-  const Attr& a = attrs[static_cast<size_t>(i)];
-  if (const auto* v = std::get_if<bool>(&a)) return *v ? 1 : 0;
-  return std::get<int64_t>(a);
+  if (const auto* v = std::get_if<bool>(&attrs[static_cast<size_t>(i)])) return *v ? 1 : 0;
+  return attr_as<int64_t>(*this, i, "an integer");
 }
 bool Call::flag(int i) const { return integer(i) != 0; }
-const std::vector<int64_t>& Call::list(int i) const { return std::get<std::vector<int64_t>>(attrs[static_cast<size_t>(i)]); }
-const std::string& Call::word(int i) const { return std::get<std::string>(attrs[static_cast<size_t>(i)]); }
+const std::vector<int64_t>& Call::list(int i) const { return attr_as<std::vector<int64_t>>(*this, i, "a list of integers"); }
+const std::string& Call::word(int i) const { return attr_as<std::string>(*this, i, "a word"); }
 
 int64_t Call::leaf(int i, int64_t rows) const {
   const Shape& shape = in_shapes[static_cast<size_t>(i)];

@@ -4,6 +4,7 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/cast.h"
+#include "autograd/ops/create.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/linear.h"

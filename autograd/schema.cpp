@@ -210,7 +210,7 @@ Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tens
       ROTE_CHECK(x.dtype() == *operand.dtype, DTypeError, op, ": ", operand.name, " is ", describe(x), "; it must be ", name(*operand.dtype),
                  ".");
     } else if (!broadcast_lead && !operand.any_dtype) {
-      ROTE_CHECK(is_floating(x.dtype()), DTypeError, op, ": ", operand.name, " is ", describe(x), "; it must have a floating dtype (to() converts).");
+      ROTE_CHECK(is_floating(x.dtype()), UncomputedDType, op, ": ", operand.name, " is ", describe(x), "; it must have a floating dtype (to() converts).");
       if (floating == nullptr) floating = &inputs[i];
       ROTE_CHECK(x.dtype() == floating->dtype(), DTypeError, op, ": ", operand.name, " is ", describe(x), " but another input is ",
                  describe(*floating), "; the dtypes must be equal.");

@@ -14,6 +14,11 @@ namespace rote {
 using Attr = std::variant<std::monostate, bool, int64_t, double, std::vector<int64_t>, std::string>;
 std::string attr_text(const Attr& attr);
 
+// An op that is not computed in a dtype here, as opposed to a call at fault.
+struct UncomputedDType : DTypeError {
+  using DTypeError::DTypeError;
+};
+
 struct Extent {
   enum Kind { letter, lead, number } kind;
   char name = 0;      // of a letter

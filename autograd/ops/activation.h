@@ -6,13 +6,13 @@
 namespace rote {
 
 struct Relu : Formula<1> {  // y = x unless x <= 0, then +0: NaN shows
-  static constexpr Row row{.name = "relu", .schema = "relu(x[*]) -> y[*]", .saves = "y", .kinks = "0", .aten = "relu(self)"};
+  static constexpr Row row{.name = "relu", .schema = "relu(x[*]) -> y[*]", .saves = "y", .kinks = "0", .integers = true, .aten = "relu(self)"};
   template <class V> static V forward(V x) { return select(x <= V(0), V(0), x); }
   template <class V> static V backward(V y, V dy) { return select(y <= V(0), V(0), dy); }
 };
 
 struct Gelu : Formula<1> {  // y = x·Φ(x) = x/2·(1 + erf(x/√2)).  Hendrycks & Gimpel 2016, arXiv:1606.08415
-  static constexpr Row row{.name = "gelu", .schema = "gelu(x[*]) -> y[*]", .saves = "x", .autocast = Autocast::lower, .aten = "gelu(self)"};
+  static constexpr Row row{.name = "gelu", .schema = "gelu(x[*]) -> y[*]", .saves = "x", .autocast = Autocast::lower};
   template <class V> static V half_cdf2(V x) { return V(1) + erf(x * V(0.70710678118654752440)); }
   template <class V> static V forward(V x) { return (x * V(0.5f)) * half_cdf2(x); }
   template <class V> static V backward(V x, V dy) {
@@ -53,7 +53,39 @@ struct Sigmoid : Formula<1> {  // y = 1/(1 + e⁻ˣ)
   template <class V> static V backward(V y, V dy) { return dy * (y * (V(1) - y)); }
 };
 
-using ActivationOps = OpList<Relu, Gelu, GeluTanh, Silu, Tanh, Sigmoid>;
+struct LeakyRelu : Formula<1, 1> {  // y = x where x > 0, else slope·x
+  static constexpr Row row{.name = "leaky_relu", .schema = "leaky_relu(x[*], slope=0.01) -> y[*]", .saves = "x", .samples = "*=2,3 slope=0.1; *=0", .kinks = "0", .aten = "leaky_relu(self, negative_slope)"};
+  template <class V> static V forward(V x, V slope) { return select(x > V(0), x, x * slope); }
+  template <class V> static V backward(V x, V dy, V slope) { return select(x > V(0), dy, dy * slope); }
+};
+
+struct Elu : Formula<1, 3> {  // y = scale·x where x > 0, else scale·alpha·(e^(input_scale·x) - 1).  Clevert et al. 2015, arXiv:1511.07289
+  static constexpr Row row{.name = "elu", .schema = "elu(x[*], alpha=1.0, scale=1.0, input_scale=1.0) -> y[*]", .saves = "x", .samples = "*=2,3 alpha=1.5 scale=0.5 input_scale=2.0; *=4", .kinks = "0", .aten = "elu(self, alpha, scale, input_scale)"};
+  template <class V> static V forward(V x, V alpha, V scale, V input_scale) { return select(x > V(0), x * scale, expm1(x * input_scale) * (alpha * scale)); }
+  template <class V> static V backward(V x, V dy, V alpha, V scale, V input_scale) {
+    return select(x > V(0), dy * scale, dy * (input_scale * (alpha * scale) * exp(x * input_scale)));
+  }
+};
+
+struct Softplus : Formula<1, 2> {  // y = log(1 + e^(beta·x))/beta, and x where beta·x > threshold
+  static constexpr Row row{.name = "softplus", .schema = "softplus(x[*], beta=1.0, threshold=20.0) -> y[*]", .saves = "x", .samples = "*=2,3 beta=2.0; *=4", .aten = "softplus(self, beta, threshold)"};
+  template <class V> static V forward(V x, V beta, V threshold) {
+    const V z = x * beta;
+    return select(z > threshold, x, (maximum(z, V(0)) + log1p(exp(-abs(z)))) / beta);
+  }
+  template <class V> static V backward(V x, V dy, V beta, V threshold) {
+    const V z = x * beta;
+    return select(z > threshold, dy, dy * sigmoid(z));
+  }
+};
+
+struct Hardtanh : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders not included
+  static constexpr Row row{.name = "hardtanh", .schema = "hardtanh(x[*], low=-1.0, high=1.0) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .aten = "hardtanh(self, min_val, max_val)"};
+  template <class V> static V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
+  template <class V> static V backward(V x, V dy, V low, V high) { return select((x > low) & (x < high), dy, V(0)); }
+};
+
+using ActivationOps = OpList<Relu, Gelu, GeluTanh, Silu, Tanh, Sigmoid, LeakyRelu, Elu, Softplus, Hardtanh>;
 
 }  // namespace rote
 
@@ -68,6 +100,21 @@ inline Tensor gelu_tanh(const Tensor& x) { return apply<GeluTanh>({x}); }
 inline Tensor silu(const Tensor& x) { return apply<Silu>({x}); }
 inline Tensor tanh(const Tensor& x) { return apply<Tanh>({x}); }
 inline Tensor sigmoid(const Tensor& x) { return apply<Sigmoid>({x}); }
+inline Tensor leaky_relu(const Tensor& x, double slope = 0.01) { return apply<LeakyRelu>({x}, {slope}); }
+inline Tensor elu(const Tensor& x, double alpha = 1) { return apply<Elu>({x}, {alpha}); }
+inline Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20) { return apply<Softplus>({x}, {beta, threshold}); }
+inline Tensor hardtanh(const Tensor& x, double low = -1, double high = 1) { return apply<Hardtanh>({x}, {low, high}); }
+
+// Compositions of the above.
+Tensor selu(const Tensor& x);                      // Klambauer et al. 2017, arXiv:1706.02515
+Tensor celu(const Tensor& x, double alpha = 1);    // max(0, x) + min(0, alpha·(e^(x/alpha) - 1)).  Barron 2017, arXiv:1704.07483
+Tensor relu6(const Tensor& x);                     // min(max(x, 0), 6)
+Tensor log_sigmoid(const Tensor& x);               // -log(1 + e^-x)
+Tensor hardsigmoid(const Tensor& x);               // relu6(x + 3)/6
+Tensor mish(const Tensor& x);                      // x·tanh(softplus(x)).  Misra 2019, arXiv:1908.08681
+Tensor threshold(const Tensor& x, double at, double value);  // x where x > at, else value
+Tensor glu(const Tensor& x, int64_t axis = -1);    // a·σ(b) of the halves a, b along an axis.  Dauphin et al. 2016, arXiv:1612.08083
+std::vector<Composition> activation_compositions();
 
 }  // namespace rote
 #endif

@@ -2,8 +2,11 @@
 
 #include <cmath>
 
+#include "autograd/boxed.h"
+#include "autograd/node.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/real.h"
+#include "autograd/ops/view.h"
 
 namespace rote {
 
@@ -93,6 +96,52 @@ void AttentionOp::backward(Call& call) {
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   const double scale = options.scale != 0 ? options.scale : 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
   return apply<AttentionOp>({q, k, v, options.mask, options.bias}, {scale, options.causal, options.dropout});
+}
+
+namespace {
+
+// [..., T, D] as [B,H,T,D].
+Tensor with_heads(const Tensor& x) {
+  if (x.axes() < 2 || x.axes() > 4) throw Lacking{"scaled_dot_product_attention of other than two to four axes"};
+  Tensor y = x;
+  while (y.axes() < 4) y = unsqueeze(y, y.axes() - 2);
+  return y;
+}
+
+Tensor attended(const Arguments& a) {
+  const Tensor query = a.tensor("query"), q = with_heads(query), mask = a.tensor_or_none("attn_mask");
+  Tensor k = with_heads(a.tensor("key")), v = with_heads(a.tensor("value"));
+  AttentionOptions options;
+  options.causal = a.flag("is_causal");
+  options.dropout = a.number("dropout_p");
+  if (a.given("scale")) options.scale = a.number("scale");
+  ROTE_CHECK(!mask.defined() || !options.causal, ArgumentError, "scaled_dot_product_attention: a mask and is_causal are given; give one of them.");
+  if (mask.defined()) {
+    if (needs_grad(mask)) throw Lacking{"the gradient of an attention bias"};
+    // Axes are inserted where those of the query were.
+    Tensor four = mask;
+    if (query.axes() == 3 && mask.axes() == 3) four = unsqueeze(mask, 1);
+    (mask.dtype() == DType::boolean ? options.mask : options.bias) = four;
+  }
+  ROTE_CHECK(q.size(3) == k.size(3) && k.size(2) == v.size(2), ShapeError, "scaled_dot_product_attention: query is ", describe(query), ", key ", describe(a.tensor("key")),
+             " and value ", describe(a.tensor("value")), "; query and key must have one width, key and value one length.");
+  if (v.size(3) != k.size(3)) throw Lacking{"scaled_dot_product_attention with values of another width than keys"};
+  if (a.flag("enable_gqa") && k.size(1) != q.size(1)) {
+    ROTE_CHECK(k.size(1) > 0 && v.size(1) == k.size(1) && q.size(1) % k.size(1) == 0, ShapeError, "scaled_dot_product_attention: ", q.size(1), " query heads over ", k.size(1), " key heads; they must divide.");
+    const int64_t each = q.size(1) / k.size(1);
+    const auto repeated = [each](const Tensor& x) {
+      return reshape(expand(unsqueeze(x, 2), {x.size(0), x.size(1), each, x.size(2), x.size(3)}), {x.size(0), x.size(1) * each, x.size(2), x.size(3)});
+    };
+    k = repeated(k), v = repeated(v);
+  }
+  std::vector<int64_t> shape(query.shape().begin(), query.shape().end());
+  return reshape(scaled_dot_product_attention(q, k, v, options), shape);
+}
+
+}  // namespace
+
+std::vector<Composition> attention_compositions() {
+  return {{"scaled_dot_product_attention", [](const Arguments& a) -> Value { return attended(a); }}};
 }
 
 }  // namespace rote

@@ -24,6 +24,8 @@ struct AttentionOptions {
 // A row without any key gives 0. Sums as arithmetic.md 3 says; nothing of size T·S is kept.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
+std::vector<Composition> attention_compositions();
+
 using AttentionOps = OpList<AttentionOp>;
 
 }  // namespace rote

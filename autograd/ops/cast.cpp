@@ -1,5 +1,7 @@
 #include "autograd/ops/cast.h"
 
+#include "autograd/boxed.h"
+
 namespace rote {
 
 void Cast::forward(Call& call) {
@@ -13,5 +15,22 @@ void Cast::forward(Call& call) {
 }
 
 void Cast::backward(Call& call) { call.din[0] = converted(call.dout[0], call.in_dtypes[0]); }
+
+
+std::vector<Composition> cast_compositions() {
+  return {
+      {"to.dtype", [](const Arguments& a) -> Value {
+         a.ignore("copy"), a.ignore("non_blocking"), a.ignore("memory_format");
+         return to(a.tensor("self"), *a.dtype("dtype"));
+       }},
+      {"detach", [](const Arguments& a) -> Value { return detach(a.tensor("self")); }},
+      {"item", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self");
+         if (is_floating(x.dtype())) return x.item();
+         if (x.dtype() == DType::boolean) return x.item_i64() != 0;
+         return x.item_i64();
+       }},
+  };
+}
 
 }  // namespace rote

@@ -6,13 +6,15 @@
 namespace rote {
 
 struct Cast {  // y = x in another dtype; the dtype attribute is its name
-  static constexpr Row row{.name = "cast", .schema = "cast(any x[*], dtype) -> y", .samples = "*=2,3 dtype=\"f64\"; *= dtype=\"f64\"", .aten = "to.dtype(self, dtype)"};
+  static constexpr Row row{.name = "cast", .schema = "cast(any x[*], dtype) -> y", .samples = "*=2,3 dtype=\"f64\"; *= dtype=\"f64\""};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 // x itself where it has the dtype already.
 inline Tensor to(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : apply<Cast>({x}, {std::string(name(dtype))}); }
+
+std::vector<Composition> cast_compositions();
 
 using CastOps = OpList<Cast>;
 

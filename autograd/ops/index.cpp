@@ -1,5 +1,7 @@
 #include "autograd/ops/index.h"
 
+#include "autograd/boxed.h"
+#include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 
@@ -32,6 +34,21 @@ void Embedding::backward(Call& call) {
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   ROTE_CHECK(mask.dtype() == DType::boolean, DTypeError, "masked_fill: mask is ", describe(mask), "; it must be bool.");
   return where(mask, number_for(x, value), x);
+}
+
+std::vector<Composition> index_compositions() {
+  return {
+      {"embedding", [](const Arguments& a) -> Value {
+         const Tensor ids = a.tensor("indices");
+         return embedding(ids.dtype() == DType::i32 ? to(ids, DType::i64) : ids, a.tensor("weight"), a.integer("padding_idx"));
+       }},
+      {"masked_fill.Scalar; masked_fill.Tensor", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self"), mask = a.tensor("mask"), value = a.tensor("value");
+         ROTE_CHECK(mask.dtype() == DType::boolean, DTypeError, "masked_fill: mask is ", describe(mask), "; it must be bool.");
+         ROTE_CHECK(value.axes() == 0, ShapeError, "masked_fill: value is ", describe(value), "; it must be one number.");
+         return where(mask, to(value, x.dtype()), x);
+       }},
+  };
 }
 
 }  // namespace rote

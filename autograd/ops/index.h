@@ -6,7 +6,7 @@
 namespace rote {
 
 struct Embedding {  // y = w[ids]; ids equal to padding_idx give no gradient
-  static constexpr Row row{.name = "embedding", .schema = "embedding(i64 ids[*], w[V,C], padding_idx=-1) -> y[*,C]", .saves = "ids", .samples = "*=2,3 V=4 C=5; *= V=3 C=2; *=0 V=2 C=2", .aten = "embedding(indices, weight, padding_idx)"};
+  static constexpr Row row{.name = "embedding", .schema = "embedding(i64 ids[*], w[V,C], padding_idx=-1) -> y[*,C]", .saves = "ids", .samples = "*=2,3 V=4 C=5; *= V=3 C=2; *=0 V=2 C=2"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -17,6 +17,7 @@ inline Tensor embedding(const Tensor& ids, const Tensor& w, int64_t padding_idx 
 
 // Where the mask is true, value; else x. mask bool, broadcasts.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
+std::vector<Composition> index_compositions();
 
 using IndexOps = OpList<Embedding>;
 

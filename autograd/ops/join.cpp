@@ -1,5 +1,10 @@
 #include "autograd/ops/join.h"
 
+#include <algorithm>
+
+#include "autograd/boxed.h"
+#include "autograd/ops/cast.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
@@ -37,8 +42,14 @@ void Join::backward(Call& call) {
 
 Tensor cat(const std::vector<Tensor>& xs, int64_t axis) {
   ROTE_CHECK(!xs.empty(), ArgumentError, "cat: no tensors; give at least one.");
-  Tensor all = xs[0];
-  for (size_t i = 1; i < xs.size(); ++i) all = apply<Join>({all, xs[i]}, {axis});
+  const DType dtype = result_type(xs);
+  Tensor all;
+  for (const Tensor& x : xs) {
+    ROTE_CHECK(x.axes() > 0, ShapeError, "cat: one tensor is ", describe(x), "; each must have an axis (stack makes one).");
+    if (x.shape() == Shape{0} && (all.defined() || &x != &xs.back())) continue;
+    all = all.defined() ? apply<Join>({all, to(x, dtype)}, {axis}) : to(x, dtype);
+  }
+  normalize_axis(axis, all.axes(), "cat");
   return all;
 }
 
@@ -58,6 +69,35 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
   }
   ROTE_CHECK(first == x.size(at), ShapeError, "split: sizes add up to ", first, " but axis ", at, " of ", describe(x), " has ", x.size(at), ".");
   return parts;
+}
+
+std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t axis) {
+  ROTE_CHECK(chunks > 0, ArgumentError, "chunk: chunks is ", chunks, "; it must be at least 1.");
+  ROTE_CHECK(x.axes() > 0, ShapeError, "chunk: a tensor without axes has none to cut.");
+  const int64_t n = x.size(axis), each = (n + chunks - 1) / chunks;
+  std::vector<int64_t> sizes;
+  if (n == 0) sizes.assign(static_cast<size_t>(chunks), 0);
+  for (int64_t first = 0; first < n; first += each) sizes.push_back(std::min(each, n - first));
+  return split(x, sizes, axis);
+}
+
+std::vector<Composition> join_compositions() {
+  return {
+      {"cat", [](const Arguments& a) -> Value { return cat(a.tensors("tensors"), a.integer("dim")); }},
+      {"stack", [](const Arguments& a) -> Value { return stack(a.tensors("tensors"), a.integer("dim")); }},
+      {"split_with_sizes; split.sizes", [](const Arguments& a) -> Value {
+         return split(a.tensor("self"), a.list(a.op() == "split.sizes" ? "split_size" : "split_sizes"), a.integer("dim"));
+       }},
+      {"split.Tensor", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self");
+         const int64_t each = a.integer("split_size"), n = x.size(a.integer("dim"));
+         ROTE_CHECK(each > 0 || (each == 0 && n == 0), ArgumentError, "split: pieces of ", each, " along an axis of size ", n, "; a piece needs at least 1.");
+         std::vector<int64_t> sizes(n == 0 ? 1 : 0, 0);
+         for (int64_t first = 0; first < n; first += each) sizes.push_back(std::min(each, n - first));
+         return split(x, sizes, a.integer("dim"));
+       }},
+      {"chunk", [](const Arguments& a) -> Value { return chunk(a.tensor("self"), a.integer("chunks"), a.integer("dim")); }},
+  };
 }
 
 }  // namespace rote

@@ -1,6 +1,9 @@
 #include "autograd/ops/linear.h"
 
+#include "autograd/boxed.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/view.h"
 #include "autograd/sum_to.h"
 
@@ -143,6 +146,57 @@ Tensor matmul(const Tensor& x, const Tensor& y) {
   if (y.axes() == 1) z = squeeze(z, -1);
   if (x.axes() == 1) z = squeeze(z, y.axes() == 1 ? -1 : -2);
   return z;
+}
+
+namespace {
+
+// A tensor argument with exactly so many axes.
+Tensor with_axes(const Arguments& a, const char* name, int axes) {
+  const Tensor x = a.tensor(name);
+  ROTE_CHECK(x.axes() == axes, ShapeError, a.op(), ": ", name, " is ", describe(x), "; it must have ", axes, axes == 1 ? " axis." : " axes.");
+  return x;
+}
+
+Tensor batched(const Arguments& a, const char* x, const char* y) {
+  const Tensor left = with_axes(a, x, 3), right = with_axes(a, y, 3);
+  ROTE_CHECK(left.size(0) == right.size(0), ShapeError, a.op(), ": ", x, " is ", describe(left), " and ", y, " ", describe(right), "; the batches must be equal.");
+  return matmul(left, right);
+}
+
+// beta·self + alpha·product; with beta = 0 nothing of self shows, not even NaN.
+Tensor added(const Arguments& a, const Tensor& product) {
+  const Tensor x = a.tensor("self");
+  ROTE_CHECK(broadcasts_to(x.shape(), product.shape()), ShapeError, a.op(), ": self is ", describe(x), "; it must broadcast to ", product.shape(), ".");
+  ROTE_CHECK(x.dtype() == product.dtype(), DTypeError, a.op(), ": self is ", describe(x), " but the product ", describe(product), "; the dtypes must be equal.");
+  const Tensor scaled = a.number("alpha") == 1 ? product : mul(product, a.tensor("alpha"));
+  if (a.number("beta") == 0) return add(scaled, where(scalar(0, DType::boolean), x, scalar(0, x.dtype())));
+  return add(a.number("beta") == 1 ? x : mul(x, a.tensor("beta")), scaled);
+}
+
+Tensor inner(const Arguments& a, const char* x, const char* y) {
+  const Tensor left = with_axes(a, x, 1), right = with_axes(a, y, 1);
+  return matmul(left, right);
+}
+
+Tensor outer(const Tensor& x, const Tensor& y) { return mul(unsqueeze(x, 1), unsqueeze(y, 0)); }
+
+}  // namespace
+
+std::vector<Composition> linear_compositions() {
+  return {
+      {"matmul", [](const Arguments& a) -> Value { return matmul(a.tensor("self"), a.tensor("other")); }},
+      {"mm", [](const Arguments& a) -> Value { return matmul(with_axes(a, "self", 2), with_axes(a, "mat2", 2)); }},
+      {"bmm", [](const Arguments& a) -> Value { return batched(a, "self", "mat2"); }},
+      {"mv", [](const Arguments& a) -> Value { return matmul(with_axes(a, "self", 2), with_axes(a, "vec", 1)); }},
+      {"dot", [](const Arguments& a) -> Value { return inner(a, "self", "tensor"); }},
+      {"vdot", [](const Arguments& a) -> Value { return inner(a, "self", "other"); }},
+      {"outer", [](const Arguments& a) -> Value { return outer(with_axes(a, "self", 1), with_axes(a, "vec2", 1)); }},
+      {"addmm", [](const Arguments& a) -> Value { return added(a, matmul(with_axes(a, "mat1", 2), with_axes(a, "mat2", 2))); }},
+      {"addmv", [](const Arguments& a) -> Value { return added(a, matmul(with_axes(a, "mat", 2), with_axes(a, "vec", 1))); }},
+      {"addr", [](const Arguments& a) -> Value { return added(a, outer(with_axes(a, "vec1", 1), with_axes(a, "vec2", 1))); }},
+      {"baddbmm", [](const Arguments& a) -> Value { return added(a, batched(a, "batch1", "batch2")); }},
+      {"addbmm", [](const Arguments& a) -> Value { return added(a, sum(batched(a, "batch1", "batch2"), {0})); }},
+  };
 }
 
 }  // namespace rote

@@ -12,7 +12,7 @@ struct Linear {  // y = x·wᵀ + b
 };
 
 struct Matmul {  // z = x·y over the last two axes, leading axes broadcast
-  static constexpr Row row{.name = "matmul", .schema = "matmul(x[...], y[...]) -> z", .saves = "x y", .autocast = Autocast::lower, .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2", .aten = "bmm(self, mat2); mm(self, mat2)"};
+  static constexpr Row row{.name = "matmul", .schema = "matmul(x[...], y[...]) -> z", .saves = "x y", .autocast = Autocast::lower, .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
@@ -21,6 +21,7 @@ struct Matmul {  // z = x·y over the last two axes, leading axes broadcast
 inline Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {}) { return apply<Linear>({x, w, b}); }
 // [*,M,K]·[*,K,N] -> [*,M,N]; a vector on the left is a row, on the right a column, and that axis goes away again.
 Tensor matmul(const Tensor& x, const Tensor& y);
+std::vector<Composition> linear_compositions();
 
 using LinearOps = OpList<Linear, Matmul>;
 

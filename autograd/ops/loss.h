@@ -31,6 +31,14 @@ inline Tensor cross_entropy_each(const Tensor& logits, const Tensor& labels, con
 inline Tensor loss_sum(const Tensor& losses, double n) { return apply<LossSum>({losses}, {n}); }
 // The mean over the scored targets (weighted by weight where given), as PyTorch's cross_entropy.
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});
+// What becomes of the losses of the elements.
+enum class Reduction { none, mean, sum };
+Tensor reduced(const Tensor& losses, Reduction reduction);
+// Losses of an input against a target that broadcasts with it.
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);  // (x - t)²
+Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);   // |x - t|
+std::vector<Composition> loss_compositions();
+
 // How many labels differ from ignore_index.
 int64_t count_targets(const Tensor& labels, int64_t ignore_index = -100);
 

@@ -1,6 +1,8 @@
 #include "autograd/ops/norm.h"
 
+#include "autograd/boxed.h"
 #include "autograd/ops/real.h"
+#include "autograd/ops/view.h"
 
 namespace rote {
 
@@ -30,6 +32,37 @@ void LayerNorm::backward(Call& call) {
     call.saw(kernels<Real>().layer_norm_backward(rows, C, call.leaf(0, rows), x.data<Real>(), values<Real>(call.in[1]), call.out[1].data<Real>(),
                                                  call.out[2].data<Real>(), dy.data<Real>(), dx, dw, db));
   });
+}
+
+namespace {
+
+// Over the trailing axes that normalized_shape names, as one axis; then y, mean and rstd in torch's shapes.
+std::vector<Tensor> over_trailing(const Arguments& a) {
+  const Tensor x = a.tensor("input"), w = a.tensor_or_none("weight"), b = a.tensor_or_none("bias");
+  const Shape trailing(a.list("normalized_shape"));
+  const int lead = x.axes() - trailing.axes();
+  ROTE_CHECK(trailing.axes() > 0 && lead >= 0 && x.shape().slice(lead, x.axes()) == trailing, ShapeError, "layer_norm: x is ", describe(x),
+             " but normalized_shape ", trailing, "; x must end in it.");
+  for (const Tensor* p : {&w, &b})
+    ROTE_CHECK(!p->defined() || p->shape() == trailing, ShapeError, "layer_norm: weight or bias is ", describe(*p), "; it must be ", trailing, ".");
+  const auto joined = [](const Tensor& p) { return p.defined() ? flatten(p) : p; };
+  const Tensor rows = trailing.axes() == 1 ? x : flatten(x, lead, -1);
+  const std::vector<Tensor> out = apply_all<LayerNorm>({rows, joined(w), joined(b)}, {a.number("eps")});
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end()), statistics(x.shape().begin(), x.shape().begin() + lead);
+  statistics.resize(shape.size(), 1);
+  return {reshape(out[0], shape), reshape(out[1], statistics), reshape(out[2], statistics)};
+}
+
+}  // namespace
+
+std::vector<Composition> norm_compositions() {
+  return {
+      {"layer_norm", [](const Arguments& a) -> Value {
+         a.ignore("cudnn_enable");
+         return over_trailing(a)[0];
+       }},
+      {"native_layer_norm", [](const Arguments& a) -> Value { return over_trailing(a); }},
+  };
 }
 
 }  // namespace rote

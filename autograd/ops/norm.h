@@ -14,6 +14,8 @@ struct LayerNorm {  // y = (x - mean)·rstd·w + b.  Ba, Kiros & Hinton 2016, ar
 // x [*,C]; w, b [C] or none. Statistics over C, in two passes.
 inline Tensor layer_norm(const Tensor& x, const Tensor& w = {}, const Tensor& b = {}, double eps = 1e-5) { return apply<LayerNorm>({x, w, b}, {eps}); }
 
+std::vector<Composition> norm_compositions();
+
 using NormOps = OpList<LayerNorm>;
 
 }  // namespace rote

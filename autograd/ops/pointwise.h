@@ -6,41 +6,41 @@
 namespace rote {
 
 struct Add : Formula<2> {  // z = x + y
-  static constexpr Row row{.name = "add", .schema = "add(x[*], y[*]) -> z[*]", .integers = true, .aten = "add.Tensor(self, other)"};
+  static constexpr Row row{.name = "add", .schema = "add(x[*], y[*]) -> z[*]", .integers = true};
   static constexpr bool passes_dy = true;
   template <class V> static V forward(V x, V y) { return x + y; }
   template <class V> static Two<V> backward(V dz) { return {dz, dz}; }
 };
 
 struct Sub : Formula<2> {  // z = x - y
-  static constexpr Row row{.name = "sub", .schema = "sub(x[*], y[*]) -> z[*]", .integers = true, .aten = "sub.Tensor(self, other)"};
+  static constexpr Row row{.name = "sub", .schema = "sub(x[*], y[*]) -> z[*]", .integers = true};
   template <class V> static V forward(V x, V y) { return x - y; }
   template <class V> static Two<V> backward(V dz) { return {dz, -dz}; }
 };
 
 struct Mul : Formula<2> {  // z = x·y
-  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "mul.Tensor(self, other)"};
+  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "mul.Tensor(self, other); mul.Scalar(self, other); multiply.Tensor(self, other)"};
   template <class V> static V forward(V x, V y) { return x * y; }
   template <class V> static Two<V> backward(V x, V y, V dz) { return {dz * y, dz * x}; }
 };
 
 struct Div : Formula<2> {  // z = x/y
-  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .low = 0.5, .aten = "div.Tensor(self, other)"};
+  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .low = 0.5, .aten = "div.Tensor(self, other); div.Scalar(self, other); true_divide.Tensor(self, other)"};
   template <class V> static V forward(V x, V y) { return x / y; }
   template <class V> static Two<V> backward(V x, V y, V dz) { return {dz / y, -(dz * x / y) / y}; }
 };
 
-struct Pow : Formula<2> {  // z = x^y; the derivative in y is taken as 0 where x = 0
-  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .low = 0.5, .aten = "pow.Tensor_Tensor(self, exponent); pow.Tensor_Scalar(self, exponent)"};
+struct Pow : Formula<2> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0
+  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .low = 0.5, .integers = true, .aten = "pow.Tensor_Tensor(self, exponent); pow.Scalar(self, exponent)"};
   template <class V> static V forward(V x, V y) { return pow(x, y); }
   template <class V> static Two<V> backward(V x, V y, V z, V dz) {
     const V dx = select(y == V(0), V(0), dz * y * pow(x, y - V(1)));
-    return {dx, select(x == V(0), V(0), dz * z * log(x))};
+    return {dx, select((x == V(0)) & (y >= V(0)), V(0), dz * z * log(x))};
   }
 };
 
 struct Maximum : Formula<2> {  // the larger; NaN wins; equal values share the gradient
-  static constexpr Row row{.name = "maximum", .schema = "maximum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "maximum(self, other)"};
+  static constexpr Row row{.name = "maximum", .schema = "maximum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "maximum(self, other); max.other(self, other)"};
   template <class V> static V forward(V x, V y) { return maximum(x, y); }
   template <class V> static Two<V> backward(V x, V y, V dz) {
     const V half = dz * V(0.5f);
@@ -49,7 +49,7 @@ struct Maximum : Formula<2> {  // the larger; NaN wins; equal values share the g
 };
 
 struct Minimum : Formula<2> {  // the smaller; NaN wins; equal values share the gradient
-  static constexpr Row row{.name = "minimum", .schema = "minimum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "minimum(self, other)"};
+  static constexpr Row row{.name = "minimum", .schema = "minimum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "minimum(self, other); min.other(self, other)"};
   template <class V> static V forward(V x, V y) { return minimum(x, y); }
   template <class V> static Two<V> backward(V x, V y, V dz) {
     const V half = dz * V(0.5f);
@@ -58,7 +58,7 @@ struct Minimum : Formula<2> {  // the smaller; NaN wins; equal values share the 
 };
 
 struct Neg : Formula<1> {  // y = -x
-  static constexpr Row row{.name = "neg", .schema = "neg(x[*]) -> y[*]", .integers = true, .aten = "neg(self)"};
+  static constexpr Row row{.name = "neg", .schema = "neg(x[*]) -> y[*]", .integers = true};
   template <class V> static V forward(V x) { return -x; }
   template <class V> static V backward(V dy) { return -dy; }
 };
@@ -117,15 +117,91 @@ struct Cos : Formula<1> {  // y = cos x
   template <class V> static V backward(V x, V dy) { return -dy * sin(x); }
 };
 
+struct Tan : Formula<1> {  // y = tan x
+  static constexpr Row row{.name = "tan", .schema = "tan(x[*]) -> y[*]", .saves = "y", .low = -1, .high = 1, .aten = "tan(self)"};
+  template <class V> static V forward(V x) { return tan(x); }
+  template <class V> static V backward(V y, V dy) { return dy * (V(1) + y * y); }
+};
+
+struct Atan : Formula<1> {  // y = arctan x
+  static constexpr Row row{.name = "atan", .schema = "atan(x[*]) -> y[*]", .saves = "x", .aten = "atan(self)"};
+  template <class V> static V forward(V x) { return atan(x); }
+  template <class V> static V backward(V x, V dy) { return dy / (V(1) + x * x); }
+};
+
+struct Sinh : Formula<1> {  // y = (e^x - e^-x)/2
+  static constexpr Row row{.name = "sinh", .schema = "sinh(x[*]) -> y[*]", .saves = "x", .aten = "sinh(self)"};
+  template <class V> static V forward(V x) { return sinh(x); }
+  template <class V> static V backward(V x, V dy) { return dy * cosh(x); }
+};
+
+struct Cosh : Formula<1> {  // y = (e^x + e^-x)/2
+  static constexpr Row row{.name = "cosh", .schema = "cosh(x[*]) -> y[*]", .saves = "x", .aten = "cosh(self)"};
+  template <class V> static V forward(V x) { return cosh(x); }
+  template <class V> static V backward(V x, V dy) { return dy * sinh(x); }
+};
+
+struct Erf : Formula<1> {  // y = 2/√π·∫e^-t² from 0 to x
+  static constexpr Row row{.name = "erf", .schema = "erf(x[*]) -> y[*]", .saves = "x", .aten = "erf(self)"};
+  template <class V> static V forward(V x) { return erf(x); }
+  template <class V> static V backward(V x, V dy) { return dy * (V(1.12837916709551257390) * exp(-(x * x))); }
+};
+
+struct Exp2 : Formula<1> {  // y = 2^x
+  static constexpr Row row{.name = "exp2", .schema = "exp2(x[*]) -> y[*]", .saves = "y", .aten = "exp2(self)"};
+  template <class V> static V forward(V x) { return exp2(x); }
+  template <class V> static V backward(V y, V dy) { return dy * (y * V(0.69314718055994530942)); }
+};
+
+struct Expm1 : Formula<1> {  // y = e^x - 1, exact near 0
+  static constexpr Row row{.name = "expm1", .schema = "expm1(x[*]) -> y[*]", .saves = "y", .aten = "expm1(self)"};
+  template <class V> static V forward(V x) { return expm1(x); }
+  template <class V> static V backward(V y, V dy) { return dy * (y + V(1)); }
+};
+
+struct Log1p : Formula<1> {  // y = ln(1 + x), exact near 0
+  static constexpr Row row{.name = "log1p", .schema = "log1p(x[*]) -> y[*]", .saves = "x", .low = -0.75, .aten = "log1p(self)"};
+  template <class V> static V forward(V x) { return log1p(x); }
+  template <class V> static V backward(V x, V dy) { return dy / (x + V(1)); }
+};
+
+struct Log2 : Formula<1> {  // y = log₂ x
+  static constexpr Row row{.name = "log2", .schema = "log2(x[*]) -> y[*]", .saves = "x", .low = 0.25, .aten = "log2(self)"};
+  template <class V> static V forward(V x) { return log2(x); }
+  template <class V> static V backward(V x, V dy) { return dy / (x * V(0.69314718055994530942)); }
+};
+
+// To whole numbers: the derivative is 0 between the steps, and taken as 0 on them.
+struct Floor : Formula<1> {
+  static constexpr Row row{.name = "floor", .schema = "floor(x[*]) -> y[*]", .kinks = "-2 -1 0 1 2", .integers = true, .aten = "floor(self)"};
+  template <class V> static V forward(V x) { return floor(x); }
+  template <class V> static V backward(V) { return V(0); }
+};
+struct Ceil : Formula<1> {
+  static constexpr Row row{.name = "ceil", .schema = "ceil(x[*]) -> y[*]", .kinks = "-2 -1 0 1 2", .integers = true, .aten = "ceil(self)"};
+  template <class V> static V forward(V x) { return ceil(x); }
+  template <class V> static V backward(V) { return V(0); }
+};
+struct Trunc : Formula<1> {  // toward 0
+  static constexpr Row row{.name = "trunc", .schema = "trunc(x[*]) -> y[*]", .kinks = "-2 -1 0 1 2", .integers = true, .aten = "trunc(self)"};
+  template <class V> static V forward(V x) { return trunc(x); }
+  template <class V> static V backward(V) { return V(0); }
+};
+struct Round : Formula<1> {  // halves to the even neighbour
+  static constexpr Row row{.name = "round", .schema = "round(x[*]) -> y[*]", .kinks = "-1.5 -0.5 0.5 1.5", .integers = true, .aten = "round(self)"};
+  template <class V> static V forward(V x) { return round(x); }
+  template <class V> static V backward(V) { return V(0); }
+};
+
 struct Where : Formula<3> {  // y = a where the condition is not 0, else b
-  static constexpr Row row{.name = "where", .schema = "where(c[*], a[*], b[*]) -> y[*]", .saves = "c", .integers = true, .aten = "where.self(condition, self, other)"};
+  static constexpr Row row{.name = "where", .schema = "where(c[*], a[*], b[*]) -> y[*]", .saves = "c", .integers = true, .aten = "where.self(condition, self, other); where.ScalarOther(condition, self, other); where.ScalarSelf(condition, self, other); where.Scalar(condition, self, other)"};
   static constexpr bool moves_only = true;
   template <class V> static V forward(V c, V a, V b) { return select(c != V(0), a, b); }
   template <class V> static Three<V> backward(V c, V dy) { return {V(0), select(c != V(0), dy, V(0)), select(c != V(0), V(0), dy)}; }
 };
 
 struct Clamp : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders included
-  static constexpr Row row{.name = "clamp", .schema = "clamp(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .aten = "clamp(self, min, max)"};
+  static constexpr Row row{.name = "clamp", .schema = "clamp(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .integers = true};
   template <class V> static V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
   template <class V> static V backward(V x, V dy, V low, V high) { return select((x >= low) & (x <= high), dy, V(0)); }
 };
@@ -162,7 +238,8 @@ struct Ge : Formula<2> {
   template <class V> static V forward(V x, V y) { return select(x >= y, V(1), V(0)); }
 };
 
-using PointwiseOps = OpList<Add, Sub, Mul, Div, Pow, Maximum, Minimum, Neg, Abs, Exp, Log, Sqrt, Rsqrt, Reciprocal, Square, Sin, Cos, Where, Clamp, BceWithLogits, Eq, Ne,
+using PointwiseOps = OpList<Add, Sub, Mul, Div, Pow, Maximum, Minimum, Neg, Abs, Exp, Log, Sqrt, Rsqrt, Reciprocal, Square, Sin, Cos, Tan, Atan, Sinh, Cosh, Erf,
+                            Exp2, Expm1, Log1p, Log2, Floor, Ceil, Trunc, Round, Where, Clamp, BceWithLogits, Eq, Ne,
                             Lt, Le, Gt, Ge>;
 
 }  // namespace rote
@@ -175,13 +252,13 @@ using PointwiseOps = OpList<Add, Sub, Mul, Div, Pow, Maximum, Minimum, Neg, Abs,
 namespace rote {
 
 inline Tensor add(const Tensor& x, const Tensor& y) { return apply<Add>({x, y}); }
-inline Tensor sub(const Tensor& x, const Tensor& y) { return apply<Sub>({x, y}); }
+Tensor sub(const Tensor& x, const Tensor& y);  // not of two bools
 inline Tensor mul(const Tensor& x, const Tensor& y) { return apply<Mul>({x, y}); }
 inline Tensor div(const Tensor& x, const Tensor& y) { return apply<Div>({x, y}); }
 inline Tensor pow(const Tensor& x, const Tensor& y) { return apply<Pow>({x, y}); }
 inline Tensor maximum(const Tensor& x, const Tensor& y) { return apply<Maximum>({x, y}); }
 inline Tensor minimum(const Tensor& x, const Tensor& y) { return apply<Minimum>({x, y}); }
-inline Tensor neg(const Tensor& x) { return apply<Neg>({x}); }
+Tensor neg(const Tensor& x);  // not of bool
 inline Tensor abs(const Tensor& x) { return apply<Abs>({x}); }
 inline Tensor exp(const Tensor& x) { return apply<Exp>({x}); }
 inline Tensor log(const Tensor& x) { return apply<Log>({x}); }
@@ -191,6 +268,19 @@ inline Tensor reciprocal(const Tensor& x) { return apply<Reciprocal>({x}); }
 inline Tensor square(const Tensor& x) { return apply<Square>({x}); }
 inline Tensor sin(const Tensor& x) { return apply<Sin>({x}); }
 inline Tensor cos(const Tensor& x) { return apply<Cos>({x}); }
+inline Tensor tan(const Tensor& x) { return apply<Tan>({x}); }
+inline Tensor atan(const Tensor& x) { return apply<Atan>({x}); }
+inline Tensor sinh(const Tensor& x) { return apply<Sinh>({x}); }
+inline Tensor cosh(const Tensor& x) { return apply<Cosh>({x}); }
+inline Tensor erf(const Tensor& x) { return apply<Erf>({x}); }
+inline Tensor exp2(const Tensor& x) { return apply<Exp2>({x}); }
+inline Tensor expm1(const Tensor& x) { return apply<Expm1>({x}); }
+inline Tensor log1p(const Tensor& x) { return apply<Log1p>({x}); }
+inline Tensor log2(const Tensor& x) { return apply<Log2>({x}); }
+inline Tensor floor(const Tensor& x) { return apply<Floor>({x}); }
+inline Tensor ceil(const Tensor& x) { return apply<Ceil>({x}); }
+inline Tensor trunc(const Tensor& x) { return apply<Trunc>({x}); }
+inline Tensor round(const Tensor& x) { return apply<Round>({x}); }
 inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply<Where>({condition, a, b}); }
 inline Tensor clamp(const Tensor& x, double low, double high) { return apply<Clamp>({x}, {low, high}); }
 inline Tensor bce_with_logits(const Tensor& x, const Tensor& target) { return apply<BceWithLogits>({x, target}); }
@@ -201,6 +291,8 @@ inline Tensor le(const Tensor& x, const Tensor& y) { return apply<Le>({x, y}); }
 inline Tensor gt(const Tensor& x, const Tensor& y) { return apply<Gt>({x, y}); }
 inline Tensor ge(const Tensor& x, const Tensor& y) { return apply<Ge>({x, y}); }
 
+// The common dtype by PyTorch's promotion: tensors with axes first, those without by category only.
+DType result_type(const std::vector<Tensor>& inputs);
 // A number beside a tensor: 0-dim, of the tensor's dtype where that is floating (else f32 for a fraction, i64 for a whole number).
 Tensor number_for(const Tensor& x, double value);
 inline Tensor add(const Tensor& x, double y) { return add(x, number_for(x, y)); }
@@ -210,6 +302,22 @@ inline Tensor div(const Tensor& x, double y) { return div(x, number_for(x, y)); 
 inline Tensor pow(const Tensor& x, double y) { return pow(x, number_for(x, y)); }
 inline Tensor eq(const Tensor& x, double y) { return eq(x, number_for(x, y)); }
 inline Tensor ne(const Tensor& x, double y) { return ne(x, number_for(x, y)); }
+inline Tensor lt(const Tensor& x, double y) { return lt(x, number_for(x, y)); }
+inline Tensor le(const Tensor& x, double y) { return le(x, number_for(x, y)); }
+inline Tensor gt(const Tensor& x, double y) { return gt(x, number_for(x, y)); }
+inline Tensor ge(const Tensor& x, double y) { return ge(x, number_for(x, y)); }
+
+// Compositions of the above. The logical ones take any dtype, not 0 being true, and give bool.
+Tensor logical_not(const Tensor& x);
+Tensor logical_and(const Tensor& x, const Tensor& y);
+Tensor logical_or(const Tensor& x, const Tensor& y);
+Tensor logical_xor(const Tensor& x, const Tensor& y);
+Tensor isnan(const Tensor& x);
+Tensor isinf(const Tensor& x);
+Tensor isfinite(const Tensor& x);
+Tensor frac(const Tensor& x);                                                // x - trunc(x)
+Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight);       // x + weight·(end - x)
+std::vector<Composition> pointwise_compositions();
 
 inline Tensor operator+(const Tensor& x, const Tensor& y) { return add(x, y); }
 inline Tensor operator-(const Tensor& x, const Tensor& y) { return sub(x, y); }

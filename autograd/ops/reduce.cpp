@@ -1,5 +1,10 @@
 #include "autograd/ops/reduce.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "autograd/boxed.h"
+#include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
@@ -55,10 +60,36 @@ Tensor repeated(const Tensor& y, const Reduced& r, const Shape& shape) {
   return alias(plain, shape, strides, plain.offset());
 }
 
+// How many elements a reduction over these axes joins.
+int64_t count_along(const Tensor& x, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return x.numel();
+  int64_t n = 1;
+  for (const int64_t axis : axes) n *= x.axes() == 0 ? 1 : x.size(axis);
+  return n;
+}
+
+// Integers, computed in i64 with wrap-around: y = fold over each row, from `first` on.
+template <class F>
+Tensor folded(const Call& call, const Reduced& r, DType dtype, int64_t first, F&& step) {
+  const Tensor x = reduced_last(converted(call.in[0], DType::i64), r);
+  const Tensor y = empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = DType::i64});
+  const int64_t* p = x.data<int64_t>();
+  for (int64_t row = 0; row < y.numel(); ++row) {
+    int64_t value = first;
+    for (int64_t i = 0; i < r.count; ++i) value = step(value, *p++);
+    y.data<int64_t>()[row] = value;
+  }
+  return converted(y, dtype);
+}
+
 }  // namespace
 
 void Sum::forward(Call& call) {
   const Reduced r = reduced_axes(call);
+  if (!is_floating(call.in_dtypes[0])) {
+    call.out[0] = folded(call, r, DType::i64, 0, [](int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); });
+    return;
+  }
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = reduced_last(call.in[0], r);
@@ -72,6 +103,10 @@ void Sum::backward(Call& call) { call.din[0] = repeated(call.dout[0], reduced_ax
 void Amax::forward(Call& call) {
   const Reduced r = reduced_axes(call);
   ROTE_CHECK(r.count > 0, ShapeError, "amax: ", describe(call.in[0]), " has no elements along the reduced axes; a largest needs one.");
+  if (!is_floating(call.in_dtypes[0])) {
+    call.out[0] = folded(call, r, call.in_dtypes[0], std::numeric_limits<int64_t>::min(), [](int64_t a, int64_t b) { return std::max(a, b); });
+    return;
+  }
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = reduced_last(call.in[0], r);
@@ -121,8 +156,130 @@ void Argmax::forward(Call& call) {
 }
 
 Tensor mean(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "mean: x is ", describe(x), "; a mean of integers needs a floating dtype (to() converts).");
   const Tensor total = sum(x, axes, keepdim);
-  return div(total, static_cast<double>(x.numel()) / static_cast<double>(std::max<int64_t>(total.numel(), 1)));
+  return div(total, static_cast<double>(count_along(x, axes)));
+}
+
+Tensor amin(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  if (is_floating(x.dtype())) return neg(amax(neg(x), axes, keepdim));
+  // -1 - v reverses the order of i64 without an overflow.
+  const Tensor wide = to(x, DType::i64);
+  return to(sub(scalar(-1, DType::i64), amax(sub(scalar(-1, DType::i64), wide), axes, keepdim)), x.dtype());
+}
+
+Tensor argmin(const Tensor& x, int64_t axis, bool keepdim) {
+  return argmax(is_floating(x.dtype()) ? neg(x) : sub(scalar(-1, DType::i64), to(x, DType::i64)), axis, keepdim);
+}
+
+namespace {
+
+Tensor variance(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim, const Tensor& center) {
+  const double n = static_cast<double>(count_along(x, axes)) - correction;
+  return div(sum(square(sub(x, center)), axes, keepdim), std::max(n, 0.0));
+}
+
+// √v with derivative 0 at 0, where the root's own is infinite.
+Tensor root(const Tensor& v) {
+  const Tensor zero = eq(v, 0.0);
+  return where(zero, v, sqrt(where(zero, number_for(v, 1.0), v)));
+}
+
+}  // namespace
+
+Tensor var(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) {
+  return variance(x, axes, correction, keepdim, mean(x, axes, true));
+}
+Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) { return root(var(x, axes, correction, keepdim)); }
+
+Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  const Tensor wide = is_floating(x.dtype()) ? x : to(x, DType::f32);
+  // Of an empty row nothing is subtracted; of one whose largest is infinite neither.
+  if (count_along(x, axes) == 0) return log(sum(exp(wide), axes, keepdim));
+  const Tensor largest = amax(detach(wide), axes, true);
+  const Tensor shift = where(isinf(largest), number_for(largest, 0.0), largest);
+  const Tensor total = log(sum(exp(sub(wide, shift)), axes, keepdim));
+  return add(total, keepdim ? shift : reshape(shift, std::vector<int64_t>(total.shape().begin(), total.shape().end())));
+}
+
+Tensor any(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) { return ne(sum(ne(x, 0.0), axes, keepdim), 0.0); }
+Tensor all(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) { return eq(sum(eq(x, 0.0), axes, keepdim), 0.0); }
+
+namespace {
+
+Tensor self_in_dtype(const Arguments& a) {
+  const Tensor x = a.tensor("self");
+  return to(x, a.dtype("dtype").value_or(x.dtype()));
+}
+
+// max and min over all elements, of which there must be one.
+Tensor only_some(const Arguments& a) {
+  const Tensor x = a.tensor("self");
+  ROTE_CHECK(x.numel() > 0, ShapeError, a.op(), ": x is ", describe(x), "; it must have an element.");
+  return x;
+}
+
+Tensor arg_of(const Arguments& a, Tensor (*f)(const Tensor&, int64_t, bool)) {
+  const Tensor x = a.tensor("self");
+  const bool keepdim = a.flag("keepdim");
+  if (a.given("dim")) return f(x, a.integer("dim"), keepdim);
+  const Tensor y = f(flatten(x), 0, false);
+  return keepdim ? reshape(y, std::vector<int64_t>(static_cast<size_t>(x.axes()), 1)) : y;
+}
+
+// The overloads of var and std: `correction` (none: 1) or `unbiased`.
+struct Deviation {
+  Tensor x, center;
+  std::vector<int64_t> axes;
+  double correction;
+  bool keepdim;
+  explicit Deviation(const Arguments& a)
+      : x(a.tensor("self")), axes(a.list("dim")), correction(1), keepdim(a.given("keepdim") && a.flag("keepdim")) {
+    if (a.given("correction")) correction = a.number("correction");
+    if (a.given("unbiased")) correction = a.flag("unbiased") ? 1 : 0;
+    center = mean(x, axes, true);
+  }
+  Tensor mean_shaped(const Tensor& v) const { return reshape(center, std::vector<int64_t>(v.shape().begin(), v.shape().end())); }
+  Tensor value() const { return variance(x, axes, correction, keepdim, center); }
+};
+
+// any and all keep u8 for u8.
+Tensor truth(const Arguments& a, Tensor (*f)(const Tensor&, const std::vector<int64_t>&, bool)) {
+  const Tensor x = a.tensor("self");
+  const Tensor y = a.given("dim") && a.list("dim").empty() ? ne(x, 0.0) : f(x, a.list("dim"), a.given("keepdim") && a.flag("keepdim"));
+  return x.dtype() == DType::u8 ? to(y, DType::u8) : y;
+}
+
+}  // namespace
+
+std::vector<Composition> reduce_compositions() {
+  return {
+      {"sum", [](const Arguments& a) -> Value { return sum(self_in_dtype(a)); }},
+      {"sum.dim_IntList", [](const Arguments& a) -> Value { return sum(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"mean", [](const Arguments& a) -> Value { return mean(self_in_dtype(a)); }},
+      {"mean.dim", [](const Arguments& a) -> Value { return mean(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"amin", [](const Arguments& a) -> Value { return amin(a.tensor("self"), a.list("dim"), a.flag("keepdim")); }},
+      {"max", [](const Arguments& a) -> Value { return amax(only_some(a)); }},
+      {"min", [](const Arguments& a) -> Value { return amin(only_some(a)); }},
+      {"argmax", [](const Arguments& a) -> Value { return arg_of(a, argmax); }},
+      {"argmin", [](const Arguments& a) -> Value { return arg_of(a, argmin); }},
+      {"var; var.dim; var.correction", [](const Arguments& a) -> Value { return Deviation(a).value(); }},
+      {"std; std.dim; std.correction", [](const Arguments& a) -> Value { return root(Deviation(a).value()); }},
+      {"var_mean; var_mean.dim; var_mean.correction", [](const Arguments& a) -> Value {
+         const Deviation d(a);
+         const Tensor v = d.value();
+         return std::vector<Tensor>{v, d.mean_shaped(v)};
+       }},
+      {"std_mean; std_mean.dim; std_mean.correction", [](const Arguments& a) -> Value {
+         const Deviation d(a);
+         const Tensor v = root(d.value());
+         return std::vector<Tensor>{v, d.mean_shaped(v)};
+       }},
+      {"logsumexp", [](const Arguments& a) -> Value { return logsumexp(a.tensor("self"), a.list("dim"), a.flag("keepdim")); }},
+      {"any; any.dim; any.dims", [](const Arguments& a) -> Value { return truth(a, any); }},
+      {"all; all.dim; all.dims", [](const Arguments& a) -> Value { return truth(a, all); }},
+      {"count_nonzero; count_nonzero.dim_IntList", [](const Arguments& a) -> Value { return sum(ne(a.tensor("self"), 0.0), a.list("dim")); }},
+  };
 }
 
 }  // namespace rote

@@ -1,5 +1,7 @@
 #include "autograd/ops/softmax.h"
 
+#include "autograd/boxed.h"
+#include "autograd/ops/cast.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
 
@@ -56,5 +58,21 @@ void LogSoftmax::backward(Call& call) {
 
 Tensor softmax(const Tensor& x, int64_t axis) { return over_axis<Softmax>(x, axis, "softmax"); }
 Tensor log_softmax(const Tensor& x, int64_t axis) { return over_axis<LogSoftmax>(x, axis, "log_softmax"); }
+
+namespace {
+
+Tensor in_dtype(const Arguments& a) {
+  const Tensor x = a.tensor("self");
+  return to(x, a.dtype("dtype").value_or(x.dtype()));
+}
+
+}  // namespace
+
+std::vector<Composition> softmax_compositions() {
+  return {
+      {"softmax.int; _softmax", [](const Arguments& a) -> Value { return softmax(in_dtype(a), a.integer("dim")); }},
+      {"log_softmax.int; _log_softmax", [](const Arguments& a) -> Value { return log_softmax(in_dtype(a), a.integer("dim")); }},
+  };
+}
 
 }  // namespace rote

@@ -20,6 +20,8 @@ struct LogSoftmax {  // y = x - log Σeˣ over the last axis
 Tensor softmax(const Tensor& x, int64_t axis = -1);
 Tensor log_softmax(const Tensor& x, int64_t axis = -1);
 
+std::vector<Composition> softmax_compositions();
+
 using SoftmaxOps = OpList<Softmax, LogSoftmax>;
 
 }  // namespace rote

@@ -1,8 +1,10 @@
 #include "autograd/ops/view.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "autograd/boxed.h"
 #include "autograd/sum_to.h"
 
 namespace rote {
@@ -183,6 +185,7 @@ void Expand::forward(Call& call) {
   Strides strides;
   for (int i = 0; i < shape.axes(); ++i) {
     if (i >= lead && lead >= 0 && shape[i] == -1) shape[i] = x.shape()[i - lead];
+    ROTE_CHECK(shape[i] >= 0, ShapeError, "expand: ", describe(x), " to ", Shape(call.list(0)), "; only -1 on an axis of the tensor may stand for a size.");
     const bool repeats = i < lead || (lead >= 0 && x.shape()[i - lead] == 1);
     strides.append(lead < 0 || repeats ? 0 : x.strides()[i - lead]);
   }
@@ -233,6 +236,110 @@ Tensor unsqueeze(const Tensor& x, int64_t axis) {
   std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
   shape.insert(shape.begin() + at, 1);
   return reshape(x, shape);
+}
+
+Tensor squeeze(const Tensor& x) {
+  Tensor y = x;
+  for (int i = x.axes() - 1; i >= 0; --i) y = squeeze(y, i);
+  return y;
+}
+
+Tensor view(const Tensor& x, const std::vector<int64_t>& shape) {
+  const Tensor y = reshape(x, shape);
+  ROTE_CHECK(y.numel() == 0 || y.storage() == x.storage(), ShapeError, "view: the elements of ", describe(x), " do not lie in the order of ", y.shape(),
+             "; reshape copies them.");
+  return y;
+}
+
+Tensor t(const Tensor& x) {
+  ROTE_CHECK(x.axes() <= 2, ShapeError, "t: x is ", describe(x), "; it must have at most two axes (transpose takes more).");
+  return x.axes() < 2 ? x : transpose(x, 0, 1);
+}
+
+Tensor narrow(const Tensor& x, int64_t axis, int64_t first, int64_t count) {
+  const int at = normalize_axis(axis, x.axes(), "narrow");
+  const int64_t n = x.size(at), from = first < 0 ? first + n : first;
+  ROTE_CHECK(from >= 0 && count >= 0 && from + count <= n, ShapeError, "narrow: ", count, " from ", first, " of axis ", axis, ", which has size ", n, ".");
+  return slice(x, at, from, from + count);
+}
+
+Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  ROTE_CHECK(from.size() == to.size(), ArgumentError, "movedim: ", from.size(), " axes to ", to.size(), " places; each axis needs one.");
+  std::vector<int64_t> axes(static_cast<size_t>(x.axes()), -1);
+  std::vector<bool> moved(axes.size());
+  if (x.axes() == 0) return x;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t source = static_cast<size_t>(normalize_axis(from[i], x.axes(), "movedim")), place = static_cast<size_t>(normalize_axis(to[i], x.axes(), "movedim"));
+    ROTE_CHECK(!moved[source] && axes[place] < 0, ShapeError, "movedim: axis ", from[i], " or place ", to[i], " is named twice; each at most once.");
+    moved[source] = true;
+    axes[place] = static_cast<int64_t>(source);
+  }
+  size_t next = 0;
+  for (int64_t& axis : axes) {
+    if (axis >= 0) continue;
+    while (moved[next]) ++next;
+    axis = static_cast<int64_t>(next++);
+  }
+  return permute(x, axes);
+}
+
+Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& sizes) {
+  const int at = normalize_axis(axis, x.axes(), "unflatten");
+  const Shape part = resolved_shape(arange(x.size(at)), sizes);  // -1 follows from the size of this axis alone
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().begin() + at);
+  shape.insert(shape.end(), part.begin(), part.end());
+  shape.insert(shape.end(), x.shape().begin() + at + 1, x.shape().end());
+  return reshape(x, shape);
+}
+
+std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
+  ROTE_CHECK(x.axes() > 0, ShapeError, "unbind: a tensor without axes has none to take apart.");
+  const int at = normalize_axis(axis, x.axes(), "unbind");
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < x.size(at); ++i) parts.push_back(select(x, at, i));
+  return parts;
+}
+
+std::vector<Composition> view_compositions() {
+  static const auto shape_of = [](const Tensor& x) { return std::vector<int64_t>(x.shape().begin(), x.shape().end()); };
+  static constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  return {
+      {"view", [](const Arguments& a) -> Value { return view(a.tensor("self"), a.list("size")); }},
+      {"view_as", [](const Arguments& a) -> Value { return view(a.tensor("self"), shape_of(a.tensor("other"))); }},
+      {"reshape_as", [](const Arguments& a) -> Value { return reshape(a.tensor("self"), shape_of(a.tensor("other"))); }},
+      {"expand_as", [](const Arguments& a) -> Value { return expand(a.tensor("self"), shape_of(a.tensor("other"))); }},
+      {"clone; contiguous", [](const Arguments& a) -> Value {
+         a.ignore("memory_format");
+         return clone(a.tensor("self"));
+       }},
+      {"slice.Tensor", [](const Arguments& a) -> Value {
+         return slice(a.tensor("self"), a.integer("dim"), a.given("start") ? a.integer("start") : 0, a.given("end") ? a.integer("end") : kEnd, a.integer("step"));
+       }},
+      {"narrow", [](const Arguments& a) -> Value { return narrow(a.tensor("self"), a.integer("dim"), a.integer("start"), a.integer("length")); }},
+      {"transpose.int; swapdims", [](const Arguments& a) -> Value { return transpose(a.tensor("self"), a.integer("dim0"), a.integer("dim1")); }},
+      {"t", [](const Arguments& a) -> Value { return t(a.tensor("self")); }},
+      {"mT", [](const Arguments& a) -> Value {
+         ROTE_CHECK(a.tensor("self").axes() >= 2, ShapeError, "mT: x is ", describe(a.tensor("self")), "; it must have two axes or more.");
+         return transpose(a.tensor("self"), -2, -1);
+       }},
+      {"movedim.intlist; movedim.int", [](const Arguments& a) -> Value { return movedim(a.tensor("self"), a.list("source"), a.list("destination")); }},
+      {"flatten.using_ints", [](const Arguments& a) -> Value { return flatten(a.tensor("self"), a.integer("start_dim"), a.integer("end_dim")); }},
+      {"ravel", [](const Arguments& a) -> Value { return flatten(a.tensor("self")); }},
+      {"unflatten.int", [](const Arguments& a) -> Value { return unflatten(a.tensor("self"), a.integer("dim"), a.list("sizes")); }},
+      {"squeeze", [](const Arguments& a) -> Value { return squeeze(a.tensor("self")); }},
+      {"squeeze.dim; squeeze.dims", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self");
+         std::vector<int> axes;
+         for (const int64_t axis : a.list("dim")) axes.push_back(normalize_axis(axis, x.axes(), "squeeze"));
+         std::sort(axes.rbegin(), axes.rend());
+         ROTE_CHECK(std::adjacent_find(axes.begin(), axes.end()) == axes.end(), ShapeError, "squeeze: an axis is named twice; each at most once.");
+         Tensor y = x;
+         for (const int axis : axes) y = squeeze(y, axis);
+         return y;
+       }},
+      {"unsqueeze", [](const Arguments& a) -> Value { return unsqueeze(a.tensor("self"), a.integer("dim")); }},
+      {"unbind.int", [](const Arguments& a) -> Value { return unbind(a.tensor("self"), a.integer("dim")); }},
+  };
 }
 
 }  // namespace rote

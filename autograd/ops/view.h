@@ -6,7 +6,7 @@
 namespace rote {
 
 struct Reshape {  // one size may be -1: it follows from the others
-  static constexpr Row row{.name = "reshape", .schema = "reshape(any x[*], shape) -> y", .samples = "*=2,6 shape=[3,-1]; *=4 shape=[2,2]; *= shape=[1]; *=0 shape=[0,3]", .aten = "reshape(self, shape); view(self, size)"};
+  static constexpr Row row{.name = "reshape", .schema = "reshape(any x[*], shape) -> y", .samples = "*=2,6 shape=[3,-1]; *=4 shape=[2,2]; *= shape=[1]; *=0 shape=[0,3]", .aten = "reshape(self, shape)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -20,7 +20,7 @@ struct Permute {  // y's axis i is x's axis axes[i]
 };
 
 struct Slice {  // elements first, first+step … below last along one axis; negative bounds count from the end
-  static constexpr Row row{.name = "slice", .schema = "slice(any x[*], axis, first=0, last=9223372036854775807, step=1) -> y", .samples = "*=2,5 axis=1 first=1 last=4; *=5 axis=0 first=-4 last=-1 step=2; *=2,0 axis=0", .aten = "slice.Tensor(self, dim, start, end, step)"};
+  static constexpr Row row{.name = "slice", .schema = "slice(any x[*], axis, first=0, last=9223372036854775807, step=1) -> y", .samples = "*=2,5 axis=1 first=1 last=4; *=5 axis=0 first=-4 last=-1 step=2; *=2,0 axis=0",};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -34,14 +34,14 @@ struct Select {  // the elements at one index of an axis, which goes away
 };
 
 struct Expand {  // axes of size 1 repeat; -1 keeps an axis; new axes come first
-  static constexpr Row row{.name = "expand", .schema = "expand(any x[*], shape) -> y", .samples = "*=1,3 shape=[2,4,3]; *=3 shape=[-1]; *= shape=[2]; *=1,0 shape=[2,0]", .aten = "expand(self, size)"};
+  static constexpr Row row{.name = "expand", .schema = "expand(any x[*], shape) -> y", .samples = "*=1,3 shape=[2,4,3]; *=3 shape=[-1]; *= shape=[2]; *=1,0 shape=[2,0]", .aten = "expand(self, size); broadcast_to(self, size)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Clone {  // a contiguous copy with storage of its own
-  static constexpr Row row{.name = "clone", .schema = "clone(any x[*]) -> y", .aten = "clone(self); contiguous(self)"};
+  static constexpr Row row{.name = "clone", .schema = "clone(any x[*]) -> y",};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -58,7 +58,15 @@ inline Tensor clone(const Tensor& x) { return apply<Clone>({x}); }
 Tensor transpose(const Tensor& x, int64_t a, int64_t b);
 Tensor flatten(const Tensor& x, int64_t first = 0, int64_t last = -1);
 Tensor squeeze(const Tensor& x, int64_t axis);    // x itself where that size is not 1
+Tensor squeeze(const Tensor& x);                  // all axes of size 1 go
 Tensor unsqueeze(const Tensor& x, int64_t axis);  // a new axis of size 1
+Tensor view(const Tensor& x, const std::vector<int64_t>& shape);  // as reshape, but refuses to copy
+Tensor t(const Tensor& x);                                         // a matrix transposed; what has fewer axes as it is
+Tensor narrow(const Tensor& x, int64_t axis, int64_t first, int64_t count);
+Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to);  // the other axes keep their order
+Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& sizes);
+std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
+std::vector<Composition> view_compositions();
 
 using ViewOps = OpList<Reshape, Permute, Slice, Select, Expand, Clone>;
 

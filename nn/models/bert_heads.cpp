@@ -109,6 +109,8 @@ ModelOutput BertForMaskedLM::forward(const Batch& in) {
 
 BertForQuestionAnswering::BertForQuestionAnswering(std::shared_ptr<BertConfig> config)
     : Model(config), bert(config, {.pooler = false}), qa_outputs(config->hidden_size, 2) {
+  ROTE_CHECK(config->num_labels() == 2, ArgumentError, "BertForQuestionAnswering: the config has ", config->num_labels(),
+             " labels; a start and an end are 2.");
   add_modules({{"bert", bert}, {"qa_outputs", qa_outputs}});
   initialise();
 }

@@ -305,4 +305,5 @@ TEST_CASE("bert: inputs that do not fit are refused with both shapes") {
   CHECK(text_of(batch({{"input_ids", ids(2, 4)}, {"labels", from_values({2}, std::vector<int64_t>{0, 2})}})).find("label 2 at element 1") != std::string::npos);
   CHECK(text_of(batch({{"input_ids", ids(2, 4)}, {"labels", from_values({3}, std::vector<int64_t>{0, 1, 1})}})) ==
         "loss: labels are i64[3] but the logits score 2 targets, [2]; one label each is needed.");
+  CHECK_THROWS_AS(lively<nn::BertForQuestionAnswering>(1, [](nn::BertConfig& c) { c.labels = {"a", "b", "c"}; }), ArgumentError);
 }

@@ -58,7 +58,9 @@ TEST_CASE("safetensors: every dtype and shape comes back bit by bit, strided one
   const SafetensorsFile file = SafetensorsFile::open(path);
   CHECK(file.metadata().at("note") == "\"quoted\" \xC3\xA4");
   REQUIRE(file.infos().size() == tensors.size());
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& one : tensors) {
+    const std::string name = one.first;
+    const Tensor& tensor = one.second;
     CAPTURE(name);
     const Tensor y = file.read(name);
     CHECK(same(y, tensor));
