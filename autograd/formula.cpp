@@ -128,7 +128,11 @@ void backward_as(Call& call) {
   }
   for (int i = 0; i < inputs; ++i) {
     const size_t at = static_cast<size_t>(i);
-    if (call.wants(i)) call.din[at] = converted(sum_to(full[at], call.in_shapes[at], call.scope, &call.amax), call.in_dtypes[at]);
+    if (!call.wants(i)) continue;
+    // The gradient of an element is a value of the input's dtype where that has 16 bits; sums of wider ones are converted at the end.
+    const DType dtype = call.in_dtypes[at];
+    const Tensor each = size_of(dtype) == 2 ? converted(full[at], dtype) : full[at];
+    call.din[at] = converted(sum_to(each, call.in_shapes[at], call.scope, &call.amax), dtype);
   }
 }
 

@@ -43,7 +43,9 @@ Tensor sum_to(const Tensor& g, const Shape& shape, const RunScope& scope, uint32
   const int lead = g.axes() - shape.axes();
   bool reduced[Shape::kMaxAxes] = {};
   for (int i = 0; i < g.axes(); ++i) reduced[i] = i < lead || (shape[i - lead] == 1 && g.shape()[i] != 1);
-  const Tensor sum = g.dtype() == DType::f64 ? sum_axes<double>(g, reduced, scope, amax) : sum_axes<float>(g, reduced, scope, amax);
+  // 16-bit gradients add up in f32 and are rounded once.
+  const Tensor sum = g.dtype() == DType::f64 ? sum_axes<double>(g, reduced, scope, amax)
+                                             : converted(sum_axes<float>(converted(g, DType::f32), reduced, scope, amax), g.dtype());
   return alias(sum, shape, contiguous_strides(shape), 0);
 }
 

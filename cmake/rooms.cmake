@@ -3,7 +3,7 @@
 # rote_room(NAME BASELINE FOLDER… PER_ISA FOLDER-OR-FILE…): the library rote_NAME from FOLDER/*.cpp, compiled once, and from the
 # PER_ISA sources, compiled once for each instruction set and for f64. It links the rooms made before it.
 function(rote_room name)
-  cmake_parse_arguments(arg "" "" "BASELINE;PER_ISA" ${ARGN})
+  cmake_parse_arguments(arg "SMALL" "" "BASELINE;PER_ISA" ${ARGN})
   set(per_isa "")
   foreach(path IN LISTS arg_PER_ISA)
     if(path MATCHES "\\.cpp$")
@@ -38,6 +38,9 @@ function(rote_room name)
   add_library(rote_${name} STATIC ${sources} ${objects})
   set_target_properties(rote_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(rote_${name} PUBLIC ${below})
+  if(arg_SMALL)
+    target_compile_options(rote_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  endif()
   set_property(GLOBAL PROPERTY ROTE_ROOMS rote_${name} ${below})
   if(sources)
     set_property(GLOBAL APPEND PROPERTY ROTE_OBJECTS $<TARGET_OBJECTS:rote_${name}>)

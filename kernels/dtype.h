@@ -110,9 +110,10 @@ constexpr To convert(From x) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     if (x != x) return 0;
-    constexpr From low = sizeof(To) == 8 ? From(-0x1p63) : static_cast<From>(static_cast<int64_t>(std::is_signed_v<To> ? To(1) << (sizeof(To) * 8 - 1) : 0));
-    if (x <= low) return static_cast<To>(std::is_signed_v<To> ? static_cast<To>(To(1) << (sizeof(To) * 8 - 1)) : To(0));
-    constexpr To high = static_cast<To>(std::is_signed_v<To> ? ~(To(1) << (sizeof(To) * 8 - 1)) : ~To(0));
+    constexpr uint64_t top = uint64_t(1) << (sizeof(To) * 8 - 1);  // the sign bit of To
+    constexpr From low = std::is_signed_v<To> ? -static_cast<From>(top) : From(0);
+    if (x <= low) return static_cast<To>(std::is_signed_v<To> ? top : 0);
+    constexpr To high = static_cast<To>(std::is_signed_v<To> ? top - 1 : ~uint64_t(0));
     if (x >= static_cast<From>(high)) return high;
     return static_cast<To>(x);
   } else {

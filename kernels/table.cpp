@@ -6,7 +6,6 @@
 #include <string>
 
 #include "kernels/check.h"
-#include "kernels/functions.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -17,25 +16,21 @@ namespace rote {
 #ifdef ROTE_WITH_SCALAR
 namespace isa::scalar {
 extern const KernelTable<float> kTable;
-extern const NamedFunction<float> kFunctions[];
 }
 #endif
 #ifdef ROTE_WITH_AVX2
 namespace isa::avx2 {
 extern const KernelTable<float> kTable;
-extern const NamedFunction<float> kFunctions[];
 }
 #endif
 #ifdef ROTE_WITH_AVX512
 namespace isa::avx512 {
 extern const KernelTable<float> kTable;
-extern const NamedFunction<float> kFunctions[];
 }
 #endif
 #ifdef ROTE_WITH_NEON
 namespace isa::neon {
 extern const KernelTable<float> kTable;
-extern const NamedFunction<float> kFunctions[];
 }
 #endif
 namespace isa::f64 {
@@ -76,7 +71,6 @@ struct Choice {
   const char* name;
   bool here;                                       // this machine can run it
   const KernelTable<float>* table = nullptr;       // nullptr: not in this build
-  const NamedFunction<float>* functions = nullptr;
 };
 
 // From the widest to the baseline.
@@ -90,19 +84,15 @@ Choices find_choices() {
                  {.name = "scalar", .here = true}}};
 #ifdef ROTE_WITH_AVX512
   found.all[0].table = &isa::avx512::kTable;
-  found.all[0].functions = isa::avx512::kFunctions;
 #endif
 #ifdef ROTE_WITH_AVX2
   found.all[1].table = &isa::avx2::kTable;
-  found.all[1].functions = isa::avx2::kFunctions;
 #endif
 #ifdef ROTE_WITH_NEON
   found.all[2].table = &isa::neon::kTable;
-  found.all[2].functions = isa::neon::kFunctions;
 #endif
 #ifdef ROTE_WITH_SCALAR
   found.all[3].table = &isa::scalar::kTable;
-  found.all[3].functions = isa::scalar::kFunctions;
 #endif
   return found;
 }
@@ -155,11 +145,6 @@ const KernelTable<double>& kernels<double>() {
 const KernelTable<float>* kernel_table(const char* isa) {
   const Choice* choice = usable_by_name(isa);
   return choice ? choice->table : nullptr;
-}
-
-const NamedFunction<float>* vector_functions(const char* isa) {
-  const Choice* choice = usable_by_name(isa);
-  return choice ? choice->functions : nullptr;
 }
 
 }  // namespace rote

@@ -24,6 +24,12 @@ class ConfigFields {
   virtual void field(const char* name, std::optional<std::string>& value) = 0;
 };
 
+// What a model can be fed with; absent where it sets no limit.
+struct InputLimits {
+  std::optional<int64_t> length;      // positions
+  std::optional<int64_t> vocabulary;  // ids are below
+};
+
 struct Config {
   std::string model_type;
   std::vector<std::string> architectures;  // the class that was saved
@@ -43,6 +49,7 @@ struct Config {
   virtual void check() const;
   // The name under which a head's class holds the base model, which is also a prefix of checkpoint keys; empty: none.
   virtual const char* base_prefix() const { return ""; }
+  virtual InputLimits limits() const { return {}; }
   int64_t num_labels() const { return labels.empty() ? 2 : static_cast<int64_t>(labels.size()); }
   std::string label(int64_t id) const;
 };

@@ -35,14 +35,14 @@ struct Batch {
 
 // What a forward gives: its fields in this order, those it does not give undefined or empty. The index of a field counts given ones only.
 struct ModelOutput {
-  Tensor loss;               // []
-  Tensor logits;
-  Tensor start_logits, end_logits;
-  Tensor last_hidden_state;  // [B,T,C]
-  Tensor pooler_output;      // [B,C]
-  std::vector<std::pair<std::string, Tensor>> more;  // further results of a model of the user's
-  std::vector<Tensor> hidden_states;  // [B,T,C]: of the embeddings and of each layer
-  std::vector<Tensor> attentions;     // [B,H,T,T]: of each layer
+  Tensor loss = {};               // []
+  Tensor logits = {};
+  Tensor start_logits = {}, end_logits = {};
+  Tensor last_hidden_state = {};  // [B,T,C]
+  Tensor pooler_output = {};      // [B,C]
+  std::vector<std::pair<std::string, Tensor>> more = {};  // further results of a model of the user's
+  std::vector<Tensor> hidden_states = {};  // [B,T,C]: of the embeddings and of each layer
+  std::vector<Tensor> attentions = {};     // [B,H,T,T]: of each layer
 
   struct Field {
     std::string name;

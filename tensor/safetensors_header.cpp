@@ -8,6 +8,8 @@ namespace rote {
 
 namespace {
 
+constexpr size_t kLongestName = 1000;  // bytes; names stand in error texts
+
 // Takes the header event by event: nothing is built from what the format does not allow, so that a hostile header costs no more
 // memory than its own size.
 class HeaderReader {
@@ -59,6 +61,7 @@ class HeaderReader {
 
   bool key(std::string& text) {
     if (skipped_ > 0) return true;
+    if (text.size() > kLongestName) return refuse(str("it has a name of ", text.size(), " bytes, more than ", kLongestName));
     if (place_ == Place::root) {
       tensor_ = text;
       if (!names_.insert(text).second) return refuse(str(tensor_, " is named twice"));

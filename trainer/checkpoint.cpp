@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char kPrefix[] = "checkpoint-";
+constexpr const char kDoomed[] = "-deleted";
 
 // The parameters of the arithmetic contract that a run's bits depend on.
 ValueMap contract(const RandomState& random) {
@@ -56,11 +57,34 @@ void check_groups(const ValueMap& file, const optim::Optimizer& optimizer, const
   }
 }
 
-int64_t step_of(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  if (name.rfind(kPrefix, 0) != 0 || name.size() == sizeof kPrefix - 1 || name.size() > sizeof kPrefix + 17) return -1;
-  const std::string digits = name.substr(sizeof kPrefix - 1);
-  return std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) ? std::stoll(digits) : -1;
+// Renamed first: a crash in the middle leaves no folder that a resume would take for whole.
+void delete_checkpoint(const fs::path& folder) {
+  const fs::path doomed = folder.parent_path() / (".tmp-" + folder.filename().string() + kDoomed);
+  std::error_code error;
+  fs::rename(folder, doomed, error);
+  fs::remove_all(error ? folder : doomed, error);
+}
+
+// What a crash in the middle of delete_checkpoint() has left.
+void finish_deletions(const fs::path& output_dir) {
+  std::error_code error;
+  std::vector<fs::path> doomed;
+  for (const auto& entry : fs::directory_iterator(output_dir, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(std::string(".tmp-") + kPrefix) && name.ends_with(kDoomed)) doomed.push_back(entry.path());
+  }
+  for (const fs::path& folder : doomed) fs::remove_all(folder, error);
+}
+
+std::vector<std::pair<std::string, int64_t>> steps_of(const ValueMap& file, const fs::path& path) {
+  const Value* map = file.find("steps");
+  ROTE_CHECK(map != nullptr && map->as_map() != nullptr, StateError, path.string(), ": steps is missing; the checkpoint is torn, resume from an older one.");
+  std::vector<std::pair<std::string, int64_t>> steps;
+  for (const auto& [name, step] : *map->as_map()) {
+    ROTE_CHECK(step.as_int() != nullptr, StateError, path.string(), ": the step of ", name, " is no whole number; the checkpoint is torn, resume from an older one.");
+    steps.emplace_back(name, *step.as_int());
+  }
+  return steps;
 }
 
 }  // namespace
@@ -84,38 +108,45 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
                                          {"consumed_samples", random.consumed_samples}});
 }
 
-std::optional<LoadedTrainingState> load_training_state(const fs::path& folder, optim::Optimizer& optimizer) {
-  if (!fs::exists(folder / "optimizer.json") && !fs::exists(folder / "optimizer.safetensors")) return {};
-  LoadedTrainingState loaded;
-  const fs::path rng = folder / "rng_state.json", scheduler = folder / "scheduler.json", groups = folder / "optimizer.json";
+std::optional<TrainingState> read_training_state(const fs::path& folder, const optim::Optimizer& optimizer) {
+  const fs::path tensors = folder / "optimizer.safetensors", groups = folder / "optimizer.json", scheduler = folder / "scheduler.json",
+                 rng = folder / "rng_state.json";
+  if (!fs::exists(tensors) && !fs::exists(groups) && !fs::exists(scheduler) && !fs::exists(rng)) return {};
+  TrainingState state;
   const ValueMap random = read_json(rng);
   const Value* saved = random.find("contract");
   const ValueMap* saved_contract = saved != nullptr ? saved->as_map() : nullptr;
   const Value* id = saved_contract != nullptr ? saved_contract->find("id") : nullptr;
   ROTE_CHECK(id != nullptr && id->as_text() != nullptr, StateError, rng.string(), ": names no arithmetic contract; the checkpoint is torn, resume from an older one.");
-  loaded.random.sample_leaf = whole(*saved_contract, "sample_leaf", rng);
-  ROTE_CHECK(*saved_contract == contract(loaded.random), StateError, rng.string(), ": was written under the contract ", *id->as_text(), ", this program keeps ",
+  state.random.sample_leaf = whole(*saved_contract, "sample_leaf", rng);
+  ROTE_CHECK(*saved_contract == contract(state.random), StateError, rng.string(), ": was written under the contract ", *id->as_text(), ", this program keeps ",
              kContract, "; its bits would differ from here on.");
-  loaded.random.seed = whole(random, "seed", rng);
-  loaded.random.data_seed = whole(random, "data_seed", rng);
-  loaded.random.consumed_samples = whole(random, "consumed_samples", rng);
-  loaded.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
-  const ValueMap state = read_json(groups);
-  check_groups(state, optimizer, groups);
-  std::vector<std::pair<std::string, int64_t>> steps;
-  if (const Value* map = state.find("steps"); map != nullptr && map->as_map() != nullptr)
-    for (const auto& [name, step] : *map->as_map()) steps.emplace_back(name, step.as_int() != nullptr ? *step.as_int() : 0);
-  const std::map<std::string, Tensor> moments = load_safetensors((folder / "optimizer.safetensors").string());
-  optimizer.load_state({moments.begin(), moments.end()}, steps);
-  return loaded;
+  state.random.seed = whole(random, "seed", rng);
+  state.random.data_seed = whole(random, "data_seed", rng);
+  state.random.consumed_samples = whole(random, "consumed_samples", rng);
+  state.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
+  whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
+  const ValueMap optimizer_file = read_json(groups);
+  check_groups(optimizer_file, optimizer, groups);
+  state.steps = steps_of(optimizer_file, groups);
+  const std::map<std::string, Tensor> moments = load_safetensors(tensors.string());
+  state.moments.assign(moments.begin(), moments.end());
+  return state;
+}
+
+int64_t checkpoint_step(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  if (name.rfind(kPrefix, 0) != 0 || name.size() == sizeof kPrefix - 1 || name.size() > sizeof kPrefix + 17) return -1;
+  const std::string digits = name.substr(sizeof kPrefix - 1);
+  return std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c) != 0; }) ? std::stoll(digits) : -1;
 }
 
 std::vector<fs::path> checkpoints_in(const fs::path& output_dir) {
   std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(output_dir, error))
-    if (entry.is_directory() && step_of(entry.path()) >= 0) found.push_back(entry.path());
-  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) { return step_of(a) < step_of(b); });
+    if (entry.is_directory() && checkpoint_step(entry.path()) >= 0) found.push_back(entry.path());
+  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) { return checkpoint_step(a) < checkpoint_step(b); });
   return found;
 }
 
@@ -124,7 +155,19 @@ std::optional<fs::path> get_last_checkpoint(const fs::path& output_dir) {
   return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
+fs::path checkpoint_to_resume(const std::string& wanted, const fs::path& output_dir) {
+  fs::path folder = wanted;
+  if (wanted == "true") {
+    const std::optional<fs::path> last = get_last_checkpoint(output_dir);
+    ROTE_CHECK(last.has_value(), ArgumentError, "resume_from_checkpoint: ", output_dir.string(), " holds no folder checkpoint-<step>; leave the flag out to start anew.");
+    folder = *last;
+  }
+  ROTE_CHECK(fs::exists(folder / "trainer_state.json"), IoError, "resume_from_checkpoint: ", folder.string(), " holds no trainer_state.json; give a folder checkpoint-<step>.");
+  return folder;
+}
+
 void rotate_checkpoints(const fs::path& output_dir, const Rotation& rotation) {
+  finish_deletions(output_dir);
   if (rotation.limit <= 0) return;
   const auto written_at = [&](const fs::path& folder) {
     const auto& names = rotation.written;
@@ -144,13 +187,14 @@ void rotate_checkpoints(const fs::path& output_dir, const Rotation& rotation) {
   for (const fs::path& folder : order) {
     if (excess <= 0) break;
     if (is_protected(folder)) continue;
-    // Renamed first: a crash in the middle leaves no folder that a resume would take for whole.
-    const fs::path doomed = folder.parent_path() / (".tmp-" + folder.filename().string() + "-deleted");
-    std::error_code error;
-    fs::rename(folder, doomed, error);
-    fs::remove_all(error ? folder : doomed, error);
+    delete_checkpoint(folder);
     --excess;
   }
+}
+
+void keep_one_checkpoint(const fs::path& output_dir, const std::string& name) {
+  for (const fs::path& folder : checkpoints_in(output_dir))
+    if (folder.filename().string() != name) delete_checkpoint(folder);
 }
 
 }  // namespace rote

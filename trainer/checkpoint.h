@@ -24,17 +24,25 @@ struct RandomState {
 // optimizer.safetensors (`<parameter>.exp_avg` …), optimizer.json (groups, steps), scheduler.json, scaler.json, rng_state.json.
 void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, int64_t applied_steps, const RandomState& random);
 
-struct LoadedTrainingState {
+struct TrainingState {
   int64_t applied_steps = 0;
   RandomState random;
+  std::vector<std::pair<std::string, Tensor>> moments;  // for Optimizer::load_state, as are:
+  std::vector<std::pair<std::string, int64_t>> steps;
 };
-// Loads the optimizer; absent where the folder holds a model only. Throws StateError where files are torn, of another contract or optimizer.
-std::optional<LoadedTrainingState> load_training_state(const std::filesystem::path& folder, optim::Optimizer& optimizer);
+// Reads them back; absent where the folder holds a model only. Changes nothing. Throws IoError or StateError where a file is missing or torn,
+// or belongs to another contract or to other groups than the optimizer's.
+std::optional<TrainingState> read_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer);
 
-// Folders `checkpoint-<digits>` below output_dir by step, smallest first.
+// The step of a folder called `checkpoint-<digits>`, -1 for any other name.
+int64_t checkpoint_step(const std::filesystem::path& folder);
+// Such folders below output_dir by step, smallest first.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& output_dir);
 // The checkpoint with the highest step, absent where there is none.
 std::optional<std::filesystem::path> get_last_checkpoint(const std::filesystem::path& output_dir);
+// What --resume_from_checkpoint asks for: the newest checkpoint for `true`, else the folder that it names.
+// Throws ArgumentError or IoError where there is none.
+std::filesystem::path checkpoint_to_resume(const std::string& wanted, const std::filesystem::path& output_dir);
 
 struct Rotation {
   int64_t limit = 0;                   // folders to keep; 0 or less: all
@@ -43,5 +51,7 @@ struct Rotation {
 };
 // Deletes the oldest folders beyond the limit; folders that this run did not write count as older, among themselves by step.
 void rotate_checkpoints(const std::filesystem::path& output_dir, const Rotation& rotation);
+// Deletes every checkpoint but one: what a limit of 1 comes to at the end of a run whose best is known.
+void keep_one_checkpoint(const std::filesystem::path& output_dir, const std::string& name);
 
 }  // namespace rote

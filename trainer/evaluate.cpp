@@ -29,7 +29,7 @@ Metrics Trainer::evaluate(const data::Dataset* dataset, const std::string& prefi
   const bool keep_outputs = static_cast<bool>(options_.compute_metrics);
   Metrics metrics = evaluation_metrics(evaluation_loop(*rows, prefix, keep_outputs), prefix, options_.compute_metrics);
   log(metrics);
-  if (trained_) metrics.set("epoch", state_.epoch);
+  metrics.set("epoch", state_.epoch);
   CallbackContext c = context();
   c.metrics = &metrics;
   handler_.fire(Event::evaluate, c, control_);

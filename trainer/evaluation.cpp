@@ -33,8 +33,10 @@ Tensor joined(const std::vector<Tensor>& parts) {
   return all;
 }
 
-// A name with the prefix in front, unless it has it.
-std::string prefixed(const std::string& prefix, const std::string& name) { return name.rfind(prefix + "_", 0) == 0 ? name : prefix + "_" + name; }
+// Whether the mean over a batch's targets is one: without any it would be 0/0.
+bool is_scored(const nn::Signature& signature, const nn::Batch& batch) {
+  return signature.scored == nn::Scored::none || nn::total(nn::count_targets(signature, batch)) > 0;
+}
 
 // The values of all outputs but the loss, each to the end of its list.
 void keep(const nn::ModelOutput& outputs, std::vector<std::vector<Tensor>>& kept) {
@@ -69,7 +71,7 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
     const LossOutput result = pass.forward(batch);
     const double count = static_cast<double>(wanted.size());
     if (result.loss.defined()) {
-      const double loss = result.loss.item();
+      const double loss = is_scored(model.signature(), batch) ? result.loss.item() : NAN;
       has_loss = true;
       if (!pass.nan_inf_filter || std::isfinite(loss)) {
         loss_sum += loss * count;
@@ -110,10 +112,14 @@ EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, 
 }
 
 Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& prefix, const ComputeMetrics& compute_metrics) {
-  Metrics metrics;
+  Metrics metrics, computed;
+  if (compute_metrics && output.prediction.label_ids.defined()) computed = compute_metrics(output.prediction);
+  const auto has_prefix = [&](const std::string& name) { return name.rfind(prefix + "_", 0) == 0; };
+  for (const auto& [name, value] : computed)
+    if (has_prefix(name)) metrics.set(name, value);
   if (output.loss) metrics.set(prefix + "_loss", *output.loss);
-  if (compute_metrics && output.prediction.label_ids.defined())
-    for (const auto& [name, value] : compute_metrics(output.prediction)) metrics.set(prefixed(prefix, name), value);
+  for (const auto& [name, value] : computed)
+    if (!has_prefix(name)) metrics.set(prefix + "_" + name, value);
   const Speed speed{.seconds = output.seconds, .samples = static_cast<double>(output.rows), .steps = static_cast<double>(output.batches)};
   for (const auto& [name, value] : speed_metrics(prefix, speed)) metrics.set(name, value);
   return metrics;

@@ -32,7 +32,7 @@ struct EvaluationPass {
   std::function<LossOutput(const nn::Batch&)> forward;
   std::string label_name;       // the key of label_ids
   bool keep_outputs = true;
-  bool nan_inf_filter = true;   // batches whose loss is not finite are left out of the mean
+  bool nan_inf_filter = true;   // batches whose loss is not finite, or that have nothing to score, are left out of the mean
   std::function<void(int64_t batches)> on_batch = {};
 };
 
@@ -46,7 +46,7 @@ struct EvaluationOutput {
 // Runs the model in eval mode over all rows in order; it stays in eval mode. `who` begins error texts.
 EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who);
 
-// <prefix>_loss, the metrics with the prefix in front, then runtime and rates.
+// Metrics that have the prefix, <prefix>_loss, the others with the prefix put in front, then runtime and rates.
 Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& prefix, const ComputeMetrics& compute_metrics);
 
 // The same for a model alone, with its own loss.

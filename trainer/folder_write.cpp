@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "kernels/check.h"
 
@@ -26,6 +27,14 @@ void sync(const fs::path& path) {
   if (!done) fail("cannot make durable", path, error);
 }
 
+// Every file of a flat folder, then the folder itself.
+void sync_all(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) sync(entry.path());
+  if (error) fail("cannot list", folder, error.value());
+  sync(folder);
+}
+
 fs::path hidden_beside(const fs::path& path) { return path.parent_path() / (".tmp-" + path.filename().string()); }
 
 }  // namespace
@@ -43,8 +52,7 @@ FolderWrite::~FolderWrite() {
 }
 
 void FolderWrite::commit() {
-  for (const auto& entry : fs::recursive_directory_iterator(temporary_)) sync(entry.path());
-  sync(temporary_);
+  sync_all(temporary_);
   std::error_code error;
   const fs::path replaced = hidden_beside(final_).string() + "-replaced";
   fs::remove_all(replaced, error);
@@ -61,6 +69,31 @@ void FolderWrite::commit() {
   committed_ = true;
   fs::remove_all(replaced, error);
   sync(final_.parent_path().empty() ? fs::path(".") : final_.parent_path());
+}
+
+void write_files_into(const fs::path& folder, const std::function<void(const fs::path&)>& fill) {
+  std::error_code error;
+  const bool made = fs::create_directories(folder, error);
+  if (error) fail("cannot create", folder, error.value());
+  const fs::path temporary = folder / ".tmp-files";
+  try {
+    fs::remove_all(temporary, error);
+    if (!fs::create_directory(temporary, error)) fail("cannot create", temporary, error.value());
+    fill(temporary);
+    sync_all(temporary);
+    std::vector<fs::path> names;
+    for (const auto& entry : fs::directory_iterator(temporary, error)) names.push_back(entry.path().filename());
+    for (const fs::path& name : names) {
+      fs::rename(temporary / name, folder / name, error);
+      if (error) fail("cannot write", folder / name, error.value());
+    }
+    fs::remove(temporary, error);
+    sync(folder);
+  } catch (...) {
+    fs::remove_all(temporary, error);
+    if (made) fs::remove(folder, error);
+    throw;
+  }
 }
 
 }  // namespace rote

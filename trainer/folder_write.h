@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 namespace rote {
 
@@ -22,5 +23,9 @@ class FolderWrite {
   std::filesystem::path final_, temporary_;
   bool committed_ = false;
 };
+
+// Files into a folder that holds others and is made where it is missing: `fill` writes them into the temporary folder it is given, and when
+// all are whole each takes its place by a rename. When `fill` or the disk fails, nothing of them is left.
+void write_files_into(const std::filesystem::path& folder, const std::function<void(const std::filesystem::path& temporary)>& fill);
 
 }  // namespace rote

@@ -14,6 +14,7 @@
 #include "tensor/file.h"
 #include "trainer/data/sampler.h"
 #include "trainer/folder_write.h"
+#include "trainer/json_text.h"
 #include "trainer/text_forms.h"
 #include "trainer/trainer.h"
 
@@ -35,9 +36,11 @@ int64_t non_embedding_parameters(nn::Model& model) {
   return n;
 }
 
+constexpr const char kArgumentsFile[] = "training_args.json";
+
 // Every parameter from a folder that this Trainer, or another of the same model, has written.
-void load_weights(nn::Model& model, const std::string& folder) {
-  const nn::LoadReport report = nn::load_state(model, SafetensorsFolder::open(folder));
+void load_weights(nn::Model& model, const SafetensorsFolder& weights, const std::string& folder) {
+  const nn::LoadReport report = nn::load_state(model, weights);
   ROTE_CHECK(report.missing.empty() && report.unexpected.empty(), StateError, folder, ": the weights do not fit the model; ", report.text(), ".");
 }
 
@@ -45,8 +48,12 @@ void load_weights(nn::Model& model, const std::string& folder) {
 
 struct Trainer::Window {
   std::vector<nn::Batch> batches;
-  std::vector<int64_t> rows;  // of each batch
-  nn::TargetCounts targets;   // N: scored targets of all batches, by label key
+  std::vector<std::vector<int64_t>> rows;  // of the dataset, of each batch
+  nn::TargetCounts targets;                // N: scored targets of all batches, by label key
+  bool has_labels = false;
+
+  // Labels, but none that is scored: there is nothing to learn from.
+  bool is_empty() const { return has_labels && nn::total(targets) == 0; }
 };
 
 struct Trainer::Run {
@@ -62,6 +69,7 @@ struct Trainer::Run {
   int64_t skip_batches = 0;             // of the first epoch after a resume
   int64_t first_epoch = 0;
   int64_t first_step = 0;               // global_step at which this process began
+  int64_t first_tokens = 0;             // num_input_tokens_seen then
   int64_t micro = 0;                    // micro-batches of this epoch so far
   double begun = 0;
 
@@ -108,20 +116,15 @@ TrainOutput Trainer::train(const TrainCall& call) {
   applied_steps_ = 0;
   if (!optimizer_) create_optimizer();
   create_scheduler(run.total_updates);
-  if (!call.resume_from_checkpoint.empty()) {
-    std::optional<fs::path> folder = call.resume_from_checkpoint;
-    if (call.resume_from_checkpoint == "true") {
-      folder = get_last_checkpoint(args_.output_dir);
-      ROTE_CHECK(folder.has_value(), ArgumentError, "resume_from_checkpoint: ", args_.output_dir, " holds no folder checkpoint-<step>; leave the flag out to start anew.");
-    }
-    resume(folder->string(), run);
-  }
+  written_checkpoints_.clear();
+  if (!call.resume_from_checkpoint.empty()) resume(checkpoint_to_resume(call.resume_from_checkpoint, args_.output_dir).string(), run);
   for (const auto& [name, param] : model_.named_parameters())
     if (param.requires_grad()) run.leaves.push_back(param);
   run.flops_per_element = 6 * non_embedding_parameters(model_);
   run.first_step = run.last_logged = state_.global_step;
+  run.first_tokens = state_.num_input_tokens_seen;
   run.begun = now();
-  started_ = trained_ = true;
+  started_ = true;
   optimizer_->zero_grad();
   control_ = TrainerControl{};
   fire(Event::train_begin);
@@ -129,26 +132,32 @@ TrainOutput Trainer::train(const TrainCall& call) {
   for (int64_t epoch = run.first_epoch; epoch < run.epochs && state_.global_step < run.total_updates; ++epoch)
     if (!run_epoch(run, epoch)) break;
 
-  const int64_t updates = state_.global_step - run.first_step;
   run.total_loss += run.running_loss;
-  const double seconds = now() - run.begun;
-  const double done = static_cast<double>(updates) / static_cast<double>(std::max<int64_t>(run.total_updates, 1));
-  Metrics metrics = speed_metrics("train", {.seconds = seconds, .samples = run.samples * done, .steps = static_cast<double>(updates)});
-  if (args_.include_num_input_tokens_seen != TokenCount::no) {
-    const Metrics tokens = speed_metrics("train", {.seconds = seconds, .tokens = static_cast<double>(state_.num_input_tokens_seen)});
-    if (const Value* rate = tokens.find("train_tokens_per_second")) metrics.set("train_tokens_per_second", *rate);
-  }
-  metrics.set("total_flos", state_.total_flos);
-  const double train_loss = run.total_loss / std::max(static_cast<double>(updates), 0.001);
-  metrics.set("train_loss", train_loss);
+  Metrics metrics = train_metrics(run);
   log(metrics);
   metrics.set("epoch", state_.epoch);
   if (args_.load_best_model_at_end && state_.best_model_checkpoint) {
     std::fprintf(stderr, "loading the best model, %s\n", state_.best_model_checkpoint->c_str());
-    load_weights(model_, *state_.best_model_checkpoint);
+    load_weights(model_, SafetensorsFolder::open(*state_.best_model_checkpoint), *state_.best_model_checkpoint);
   }
+  if (args_.save_total_limit == 1 && state_.best_model_checkpoint)
+    keep_one_checkpoint(args_.output_dir, fs::path(*state_.best_model_checkpoint).filename().string());
   fire(Event::train_end);
+  double train_loss = 0;
+  metrics.find("train_loss")->number(train_loss);
   return {state_.global_step, train_loss, metrics};
+}
+
+// Losses and rates are of this call's updates only, as are the tokens.
+Metrics Trainer::train_metrics(const Run& run) const {
+  const double updates = static_cast<double>(state_.global_step - run.first_step);
+  const double done = updates / static_cast<double>(std::max<int64_t>(run.total_updates, 1));
+  Speed speed{.seconds = now() - run.begun, .samples = run.samples * done, .steps = updates};
+  if (args_.include_num_input_tokens_seen != TokenCount::no) speed.tokens = static_cast<double>(state_.num_input_tokens_seen - run.first_tokens);
+  Metrics metrics = speed_metrics("train", speed);
+  metrics.set("total_flos", state_.total_flos);
+  metrics.set("train_loss", run.total_loss / std::max(updates, 0.001));
+  return metrics;
 }
 
 bool Trainer::run_epoch(Run& run, int64_t epoch) {
@@ -166,25 +175,29 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
     const int64_t count = std::min(run.accumulation, run.batches - run.micro);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, dataset.size());
-      window.batches.push_back(collate(dataset, std::vector<int64_t>(order.begin() + first, order.begin() + last)));
-      window.rows.push_back(last - first);
-      const nn::TargetCounts targets = nn::count_targets(model_.signature(), window.batches.back());
+      window.rows.emplace_back(order.begin() + first, order.begin() + last);
+      window.batches.push_back(collate(dataset, window.rows.back()));
+      const nn::Signature signature = model_.signature();
+      for (const std::string& key : signature.label_names())
+        if (signature.scored != nn::Scored::none && window.batches.back().contains(key)) window.has_labels = true;
+      const nn::TargetCounts targets = nn::count_targets(signature, window.batches.back());
       window.targets.resize(targets.size());
       for (size_t key = 0; key < targets.size(); ++key) window.targets[key] += targets[key];
     }
     fire(Event::step_begin);
-    run_window(run, window);
+    if (!run_window(run, window)) break;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(run.micro) / static_cast<double>(run.batches);
     fire(Event::step_end);
     log_evaluate_save(run);
-    if (control_.should_epoch_stop || control_.should_training_stop) break;
+    if (is_stopped()) break;
   }
   fire(Event::epoch_end);
   log_evaluate_save(run);
   return !control_.should_training_stop;
 }
 
-void Trainer::run_window(Run& run, const Window& window) {
+// False where a callback stops the epoch in the middle of the window: its gradients and losses are dropped.
+bool Trainer::run_window(Run& run, const Window& window) {
   clear_status();
   double loss = 0;
   for (size_t i = 0; i < window.batches.size(); ++i) {
@@ -192,9 +205,9 @@ void Trainer::run_window(Run& run, const Window& window) {
     batch.num_items = window.targets;
     const RunScopeGuard scope({.seed = static_cast<uint64_t>(args_.seed),
                                .first_sample = static_cast<uint64_t>(run.consumed),
-                               .samples = window.rows[i],
+                               .samples = static_cast<int64_t>(window.rows[i].size()),
                                .sample_leaf = options_.rote.sample_leaf});
-    if (nn::total(window.targets) > 0) loss += training_step(model_, batch);
+    if (!window.is_empty()) loss += training_step(model_, batch);
     const int64_t elements = batch.at(model_.signature().main).numel();
     state_.total_flos = static_cast<double>(state_.total_flos) + static_cast<double>(run.flops_per_element) * static_cast<double>(elements);
     if (args_.include_num_input_tokens_seen != TokenCount::no) {
@@ -202,18 +215,26 @@ void Trainer::run_window(Run& run, const Window& window) {
       const bool counts_padding = args_.include_num_input_tokens_seen == TokenCount::all || !mask.defined();
       state_.num_input_tokens_seen += counts_padding ? elements : count_targets(mask, 0);
     }
-    run.consumed += window.rows[i];
+    run.consumed += static_cast<int64_t>(window.rows[i].size());
     ++run.micro;
-    if (i + 1 < window.batches.size()) fire(Event::substep_end);
+    if (i + 1 == window.batches.size()) break;
+    fire(Event::substep_end);
+    if (is_stopped()) {
+      optimizer_->zero_grad();
+      return false;
+    }
   }
   update(run, window, loss);
+  return true;
 }
 
 void Trainer::update(Run& run, const Window& window, double loss) {
-  if (nn::total(window.targets) == 0) {
-    // Nothing to learn from: weights, moments and schedule stay, the cursor moves.
-    std::fprintf(stderr, "step %lld: no label of its %lld rows is scored; skipped\n", static_cast<long long>(state_.global_step + 1),
-                 static_cast<long long>(window.rows[0]));
+  if (window.is_empty()) {
+    // Weights, moments and schedule stay, the cursor moves.
+    std::string rows;
+    for (const auto& batch : window.rows)
+      for (const int64_t row : batch) rows += str(rows.empty() ? "" : ", ", row);
+    std::fprintf(stderr, "step %lld: skipped, no label of the rows %s is scored\n", static_cast<long long>(state_.global_step + 1), rows.c_str());
     ++state_.global_step;
     return;
   }
@@ -248,7 +269,7 @@ void Trainer::log_evaluate_save(Run& run) {
     run.total_loss += run.running_loss;
     run.running_loss = 0;
     run.last_logged = state_.global_step;
-    log(std::move(logs));
+    log(std::move(logs), Speed{.seconds = now() - run.begun, .tokens = static_cast<double>(state_.num_input_tokens_seen - run.first_tokens)});
   }
   if (control_.should_evaluate) {
     const Metrics metrics = evaluate();
@@ -285,12 +306,12 @@ void Trainer::save_checkpoint(Run& run) {
   const std::string name = str("checkpoint-", state_.global_step);
   const fs::path place = fs::path(args_.output_dir) / name;
   FolderWrite write(place);
-  save_model(write.folder().string());
+  write_model(write.folder().string());
   if (state_.best_global_step == state_.global_step) state_.best_model_checkpoint = place.string();
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, applied_steps_,
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .sample_leaf = options_.rote.sample_leaf});
-  write_file((write.folder() / "training_args.json").string(), training_args_file(args_, options_.rote), true);
+  write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
   write.commit();
@@ -301,39 +322,77 @@ void Trainer::save_checkpoint(Run& run) {
   rotate_checkpoints(args_.output_dir, {.limit = args_.save_total_limit.value_or(0), .written = written_checkpoints_, .best = best});
 }
 
+// The files that a resume does not need but that a whole checkpoint has: a torn one would be carried on.
+void Trainer::check_saved_files(const std::string& folder) const {
+  const fs::path root = folder;
+  const std::string arguments = (root / kArgumentsFile).string();
+  parse_training_args_file(read_file(arguments), arguments);
+  if (model_.config() != nullptr) {
+    const std::string config = (root / "config.json").string();
+    parse_json(read_file(config), config);
+  }
+  if (!options_.processing_class) return;
+  for (const auto& [name, bytes] : options_.processing_class->files())
+    ROTE_CHECK(read_file((root / name).string()) == bytes, StateError, "resume_from_checkpoint: ", (root / name).string(),
+               " is not the tokenizer of this run; train with the one of the checkpoint.");
+}
+
+void Trainer::check_position(const std::string& folder, const RandomState& saved, int64_t consumed) const {
+  ROTE_CHECK(saved.seed == args_.seed && saved.data_seed == args_.sampler_seed(), StateError, "resume_from_checkpoint: ", folder, " was written with --seed ",
+             saved.seed, " and data seed ", saved.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
+  ROTE_CHECK(saved.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
+             saved.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
+  ROTE_CHECK(args_.ignore_data_skip || saved.consumed_samples == consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
+             saved.consumed_samples, " rows, with these arguments its step stands at ", consumed,
+             "; give the same rows, batch size and accumulation, or --ignore_data_skip.");
+}
+
+// The arguments of this run hold, whatever the checkpoint's were.
+void Trainer::warn_of_changes(const TrainerState& saved) const {
+  const std::pair<const char*, std::pair<double, double>> values[] = {
+      {"logging_steps", {saved.logging_steps, state_.logging_steps}},
+      {"eval_steps", {saved.eval_steps, state_.eval_steps}},
+      {"save_steps", {saved.save_steps, state_.save_steps}},
+      {"per_device_train_batch_size", {saved.train_batch_size.value_or(args_.per_device_train_batch_size), args_.per_device_train_batch_size}},
+  };
+  for (const auto& [name, pair] : values)
+    if (pair.first != pair.second) std::fprintf(stderr, "resume_from_checkpoint: %s was %g, from here on it is %g\n", name, pair.first, pair.second);
+}
+
 void Trainer::resume(const std::string& folder, Run& run) {
-  const fs::path state_file = fs::path(folder) / "trainer_state.json";
-  ROTE_CHECK(fs::exists(state_file), IoError, "resume_from_checkpoint: ", folder, " holds no trainer_state.json; give a folder checkpoint-<step>.");
-  load_weights(model_, folder);
-  const std::optional<LoadedTrainingState> loaded = load_training_state(folder, *optimizer_);
-  const TrainerState saved = load_state_from_json(state_file.string()).state;
-  TrainerState state = saved;
-  state.max_steps = run.total_updates;
-  state.num_train_epochs = run.epochs;
-  state.train_batch_size = run.batch;
-  state.compute_steps(args_, run.total_updates);
-  if (state.best_model_checkpoint && !fs::exists(*state.best_model_checkpoint)) state.best_model_checkpoint.reset();
-  state_ = state;
-  run.first_epoch = state_.global_step / run.updates_per_epoch;
-  const int64_t windows = state_.global_step % run.updates_per_epoch;
+  // All of the folder is read and checked before anything of this Trainer changes.
+  const TrainerState saved = load_state_from_json((fs::path(folder) / "trainer_state.json").string()).state;
+  const SafetensorsFolder weights = SafetensorsFolder::open(folder);
+  check_saved_files(folder);
+  const std::optional<TrainingState> training = read_training_state(folder, *optimizer_);
+  run.first_epoch = saved.global_step / run.updates_per_epoch;
+  const int64_t windows = saved.global_step % run.updates_per_epoch;
   run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;
   const int64_t rows_per_epoch = std::min(run.batches * run.batch, options_.train_dataset->size());
   run.consumed = run.first_epoch * rows_per_epoch + run.skip_batches * run.batch;
-  if (!loaded) {
-    std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(state_.global_step));
-    applied_steps_ = state_.global_step;
-    return;
+  if (training) check_position(folder, training->random, run.consumed);
+
+  load_weights(model_, weights, folder);
+  if (training) {
+    optimizer_->load_state(training->moments, training->steps);
+    run.consumed = training->random.consumed_samples;
+  } else {
+    std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(saved.global_step));
   }
-  applied_steps_ = loaded->applied_steps;
-  const RandomState& random = loaded->random;
-  ROTE_CHECK(random.seed == args_.seed && random.data_seed == args_.sampler_seed(), StateError, "resume_from_checkpoint: ", folder, " was written with --seed ",
-             random.seed, " and data seed ", random.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
-  ROTE_CHECK(random.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
-             random.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
-  ROTE_CHECK(args_.ignore_data_skip || random.consumed_samples == run.consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
-             random.consumed_samples, " rows, with these arguments step ", state_.global_step, " stands at ", run.consumed,
-             "; give the same rows, batch size and accumulation, or --ignore_data_skip.");
-  run.consumed = random.consumed_samples;
+  applied_steps_ = training ? training->applied_steps : saved.global_step;
+  const TrainerState planned = std::exchange(state_, saved);
+  state_.max_steps = planned.max_steps;
+  state_.num_train_epochs = planned.num_train_epochs;
+  state_.train_batch_size = planned.train_batch_size;
+  state_.compute_steps(args_, run.total_updates);
+  if (state_.best_model_checkpoint && !fs::exists(*state_.best_model_checkpoint)) state_.best_model_checkpoint.reset();
+  warn_of_changes(saved);
+  for (const std::string& name : handler_.restore(saved.stateful_callbacks, control_))
+    std::fprintf(stderr, "resume_from_checkpoint: the state of %s is left out, no such callback is here\n", name.c_str());
+  std::error_code elsewhere;
+  if (!fs::equivalent(fs::path(folder).lexically_normal() / "..", args_.output_dir, elsewhere)) return;
+  for (const fs::path& older : checkpoints_in(args_.output_dir))  // the earlier part of this run, for the rotation
+    if (checkpoint_step(older) <= saved.global_step) written_checkpoints_.push_back(older.filename().string());
 }
 
 }  // namespace rote

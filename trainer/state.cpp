@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "kernels/check.h"
+#include "tensor/file.h"
 #include "trainer/arguments.h"
 #include "trainer/json_text.h"
 
@@ -78,10 +79,7 @@ void TrainerState::compute_steps(const TrainingArguments& args, int64_t total) {
 std::string TrainerState::to_json() const { return json_text(to_map(*this), {.indent = 2, .sort_keys = true}) + "\n"; }
 
 void TrainerState::save_to_json(const std::string& path) const {
-  std::ofstream out(path, std::ios::binary);
-  out << to_json();
-  out.close();
-  ROTE_CHECK(out.good(), IoError, path, ": could not be written; is the folder there and the disk not full?");
+  write_file(path, to_json());
 }
 
 LoadedState parse_state(const std::string& text, const std::string& who) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/check.h"
+#include "tensor/file.h"
 #include "trainer/json_text.h"
 #include "trainer/python_text.h"
 
@@ -38,13 +39,6 @@ std::string metric_text(const std::string& name, const Value& value) {
     if (value.as_float()) return python_float(rounded(number, 4));
   }
   return python_str(value);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  ROTE_CHECK(out.good(), IoError, path, ": could not be written; is the folder there and the disk not full?");
 }
 
 ValueMap read_results(const std::string& path) {

@@ -1,8 +1,12 @@
 // trainer/trainer.cpp — what a Trainer is made of: checks, optimizer and schedule, batches, saving and logging. The loop: loop.cpp.
 #include "trainer/trainer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "autograd/backward.h"
@@ -10,6 +14,7 @@
 #include "optim/adamw.h"
 #include "tensor/generator.h"
 #include "trainer/callbacks.h"
+#include "trainer/folder_write.h"
 #include "trainer/progress.h"
 
 namespace rote {
@@ -37,6 +42,7 @@ void create_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   ROTE_CHECK(!error, IoError, "output_dir: cannot create ", folder, ": ", error.message(), ".");
+  ROTE_CHECK(::access(folder.c_str(), W_OK) == 0, IoError, "output_dir: cannot write into ", folder, ": ", std::strerror(errno), ".");
 }
 
 }  // namespace
@@ -120,17 +126,23 @@ nn::Batch Trainer::collate(const data::Dataset& dataset, const std::vector<int64
   return options_.data_collator(fetch(dataset, rows));
 }
 
-void Trainer::save_model(const std::string& folder) const {
-  nn::save_pretrained(model_, folder, {.sync = true});
+void Trainer::write_model(const std::string& folder) const {
+  nn::save_pretrained(model_, folder);
   if (options_.processing_class) options_.processing_class->save(folder);
+}
+
+void Trainer::save_model(const std::string& folder) const {
+  write_files_into(folder, [this](const fs::path& temporary) { write_model(temporary.string()); });
 }
 
 void Trainer::save_state() const { state_.save_to_json((fs::path(args_.output_dir) / "trainer_state.json").string()); }
 
-void Trainer::log(Logs logs) {
-  if (trained_) {
-    logs.set("epoch", state_.epoch);
-    if (args_.include_num_input_tokens_seen != TokenCount::no) logs.set("num_input_tokens_seen", state_.num_input_tokens_seen);
+void Trainer::log(Logs logs, const std::optional<Speed>& speed) {
+  logs.set("epoch", state_.epoch);
+  if (args_.include_num_input_tokens_seen != TokenCount::no) {
+    logs.set("num_input_tokens_seen", state_.num_input_tokens_seen);
+    if (speed)
+      for (const auto& [name, value] : speed_metrics("train", *speed)) logs.set(name, value);
   }
   Logs entry = logs;
   entry.set("step", state_.global_step);

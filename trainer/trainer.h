@@ -17,6 +17,7 @@
 #include "trainer/evaluation.h"
 #include "trainer/rote_arguments.h"
 #include "trainer/state.h"
+#include "trainer/text_forms.h"
 
 namespace rote {
 
@@ -63,10 +64,12 @@ class Trainer {
   Metrics evaluate(const data::Dataset* dataset = nullptr, const std::string& prefix = "eval");
   PredictionOutput predict(const data::Dataset& dataset, const std::string& prefix = "test");
 
-  // Weights, configuration and tokenizer files into a folder that transformers can load; each file appears whole.
+  // Weights, configuration and tokenizer files into a folder that transformers can load; all appear, each whole,
+  // or, where writing fails, none of them.
   void save_model(const std::string& folder) const;
   void save_state() const;  // output_dir/trainer_state.json
-  void log(Logs logs);      // into the history, with epoch and step, and to the callbacks
+  // Into the history, with epoch and step, and to the callbacks. `speed`: of training so far, logged where tokens are counted.
+  void log(Logs logs, const std::optional<Speed>& speed = {});
 
   void add_callback(std::shared_ptr<TrainerCallback> callback) { handler_.add(std::move(callback)); }
   void on(Event event, CallbackHandler::StateFunction function) { handler_.on(event, std::move(function)); }
@@ -95,12 +98,18 @@ class Trainer {
   nn::Batch collate(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
   Run plan_run() const;
   void resume(const std::string& folder, Run& run);
+  void check_saved_files(const std::string& folder) const;
+  void check_position(const std::string& folder, const RandomState& saved, int64_t consumed) const;
+  void warn_of_changes(const TrainerState& saved) const;
   bool run_epoch(Run& run, int64_t epoch);
-  void run_window(Run& run, const Window& window);
+  bool run_window(Run& run, const Window& window);
   void update(Run& run, const Window& window, double loss);
   void log_evaluate_save(Run& run);
   void track_best(const Metrics& metrics);
   void save_checkpoint(Run& run);
+  void write_model(const std::string& folder) const;
+  Metrics train_metrics(const Run& run) const;
+  bool is_stopped() const { return control_.should_epoch_stop || control_.should_training_stop; }
   EvaluationOutput evaluation_loop(const data::Dataset& dataset, const std::string& prefix, bool keep_outputs);
   CallbackContext context() { return {args_, state_}; }
   void fire(Event event);
@@ -117,7 +126,6 @@ class Trainer {
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
   int64_t applied_steps_ = 0;                     // updates made; what the schedule counts
   bool started_ = false;
-  bool trained_ = false;
 };
 
 // Group 0: parameters with weight decay; group 1: those without (biases, weights of LayerNorm modules and of norms by name, trainer.md 5.2).

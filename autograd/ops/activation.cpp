@@ -13,10 +13,18 @@ Tensor celu(const Tensor& x, double alpha) {
   ROTE_CHECK(alpha != 0, ArgumentError, "celu: alpha is 0; x is divided by it.");
   return apply<Elu>({x}, {alpha, 1.0, 1.0 / alpha});
 }
+Tensor hardtanh(const Tensor& x, double low, double high) {
+  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "hardtanh: x is ", describe(x), "; it must have a floating dtype (clamp takes integers).");
+  return clamp(x, low, high);
+}
+Tensor hardshrink(const Tensor& x, double lambda) { return where(le(abs(x), lambda), number_for(x, 0.0), x); }
+Tensor softshrink(const Tensor& x, double lambda) {
+  ROTE_CHECK(lambda >= 0, ArgumentError, "softshrink: lambda is ", lambda, "; it must not be negative.");
+  return where(le(abs(x), lambda), number_for(x, 0.0), where(lt(x, 0.0), add(x, lambda), sub(x, lambda)));
+}
 Tensor relu6(const Tensor& x) { return hardtanh(x, 0, 6); }
 Tensor log_sigmoid(const Tensor& x) { return neg(softplus(neg(x), 1, std::numeric_limits<double>::infinity())); }
 Tensor hardsigmoid(const Tensor& x) { return div(relu6(add(x, 3.0)), 6.0); }
-Tensor mish(const Tensor& x) { return mul(x, tanh(softplus(x))); }
 Tensor threshold(const Tensor& x, double at, double value) { return where(le(x, at), number_for(x, value), x); }
 
 Tensor glu(const Tensor& x, int64_t axis) {
@@ -37,7 +45,9 @@ std::vector<Composition> activation_compositions() {
       {"relu6", [](const Arguments& a) -> Value { return relu6(a.tensor("self")); }},
       {"log_sigmoid", [](const Arguments& a) -> Value { return log_sigmoid(a.tensor("self")); }},
       {"hardsigmoid", [](const Arguments& a) -> Value { return hardsigmoid(a.tensor("self")); }},
-      {"mish", [](const Arguments& a) -> Value { return mish(a.tensor("self")); }},
+      {"hardtanh", [](const Arguments& a) -> Value { return hardtanh(a.tensor("self"), a.number("min_val"), a.number("max_val")); }},
+      {"hardshrink", [](const Arguments& a) -> Value { return hardshrink(a.tensor("self"), a.number("lambd")); }},
+      {"softshrink", [](const Arguments& a) -> Value { return softshrink(a.tensor("self"), a.number("lambd")); }},
       {"threshold", [](const Arguments& a) -> Value { return threshold(a.tensor("self"), a.number("threshold"), a.number("value")); }},
       {"glu", [](const Arguments& a) -> Value { return glu(a.tensor("self"), a.integer("dim")); }},
   };

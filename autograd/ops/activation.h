@@ -79,13 +79,7 @@ struct Softplus : Formula<1, 2> {  // y = log(1 + e^(beta·x))/beta, and x where
   }
 };
 
-struct Hardtanh : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders not included
-  static constexpr Row row{.name = "hardtanh", .schema = "hardtanh(x[*], low=-1.0, high=1.0) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .aten = "hardtanh(self, min_val, max_val)"};
-  template <class V> static V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
-  template <class V> static V backward(V x, V dy, V low, V high) { return select((x > low) & (x < high), dy, V(0)); }
-};
-
-using ActivationOps = OpList<Relu, Gelu, GeluTanh, Silu, Tanh, Sigmoid, LeakyRelu, Elu, Softplus, Hardtanh>;
+using ActivationOps = OpList<Relu, Gelu, GeluTanh, Silu, Tanh, Sigmoid, LeakyRelu, Elu, Softplus>;
 
 }  // namespace rote
 
@@ -103,15 +97,16 @@ inline Tensor sigmoid(const Tensor& x) { return apply<Sigmoid>({x}); }
 inline Tensor leaky_relu(const Tensor& x, double slope = 0.01) { return apply<LeakyRelu>({x}, {slope}); }
 inline Tensor elu(const Tensor& x, double alpha = 1) { return apply<Elu>({x}, {alpha}); }
 inline Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20) { return apply<Softplus>({x}, {beta, threshold}); }
-inline Tensor hardtanh(const Tensor& x, double low = -1, double high = 1) { return apply<Hardtanh>({x}, {low, high}); }
 
-// Compositions of the above.
+// Compositions.
+Tensor hardtanh(const Tensor& x, double low = -1, double high = 1);  // clamp
 Tensor selu(const Tensor& x);                      // Klambauer et al. 2017, arXiv:1706.02515
 Tensor celu(const Tensor& x, double alpha = 1);    // max(0, x) + min(0, alpha·(e^(x/alpha) - 1)).  Barron 2017, arXiv:1704.07483
 Tensor relu6(const Tensor& x);                     // min(max(x, 0), 6)
 Tensor log_sigmoid(const Tensor& x);               // -log(1 + e^-x)
 Tensor hardsigmoid(const Tensor& x);               // relu6(x + 3)/6
-Tensor mish(const Tensor& x);                      // x·tanh(softplus(x)).  Misra 2019, arXiv:1908.08681
+Tensor hardshrink(const Tensor& x, double lambda = 0.5);  // 0 where |x| <= lambda, else x
+Tensor softshrink(const Tensor& x, double lambda = 0.5);  // 0 where |x| <= lambda, else x moved toward 0 by lambda
 Tensor threshold(const Tensor& x, double at, double value);  // x where x > at, else value
 Tensor glu(const Tensor& x, int64_t axis = -1);    // a·σ(b) of the halves a, b along an axis.  Dauphin et al. 2016, arXiv:1612.08083
 std::vector<Composition> activation_compositions();

@@ -1,5 +1,6 @@
 #include "autograd/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/boxed.h"
@@ -100,42 +101,46 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 namespace {
 
-// [..., T, D] as [B,H,T,D].
+// [..., T, D] as [B,H,T,D]: missing axes come first, as broadcasting has it.
 Tensor with_heads(const Tensor& x) {
   if (x.axes() < 2 || x.axes() > 4) throw Lacking{"scaled_dot_product_attention of other than two to four axes"};
-  Tensor y = x;
-  while (y.axes() < 4) y = unsqueeze(y, y.axes() - 2);
-  return y;
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
+  shape.insert(shape.begin(), 4 - shape.size(), 1);
+  return reshape(x, shape);
+}
+
+// Each key head serves that many query heads in a row.
+Tensor repeated_heads(const Tensor& x, int64_t times) {
+  return reshape(expand(unsqueeze(x, 2), {x.size(0), x.size(1), times, x.size(2), x.size(3)}), {x.size(0), x.size(1) * times, x.size(2), x.size(3)});
 }
 
 Tensor attended(const Arguments& a) {
-  const Tensor query = a.tensor("query"), q = with_heads(query), mask = a.tensor_or_none("attn_mask");
-  Tensor k = with_heads(a.tensor("key")), v = with_heads(a.tensor("value"));
+  constexpr const char* kWho = "scaled_dot_product_attention";
+  const Tensor query = a.tensor("query"), key = a.tensor("key"), value = a.tensor("value"), mask = a.tensor_or_none("attn_mask");
+  Tensor q = with_heads(query), k = with_heads(key), v = with_heads(value);
   AttentionOptions options;
   options.causal = a.flag("is_causal");
   options.dropout = a.number("dropout_p");
   if (a.given("scale")) options.scale = a.number("scale");
-  ROTE_CHECK(!mask.defined() || !options.causal, ArgumentError, "scaled_dot_product_attention: a mask and is_causal are given; give one of them.");
-  if (mask.defined()) {
-    if (needs_grad(mask)) throw Lacking{"the gradient of an attention bias"};
-    // Axes are inserted where those of the query were.
-    Tensor four = mask;
-    if (query.axes() == 3 && mask.axes() == 3) four = unsqueeze(mask, 1);
-    (mask.dtype() == DType::boolean ? options.mask : options.bias) = four;
-  }
-  ROTE_CHECK(q.size(3) == k.size(3) && k.size(2) == v.size(2), ShapeError, "scaled_dot_product_attention: query is ", describe(query), ", key ", describe(a.tensor("key")),
-             " and value ", describe(a.tensor("value")), "; query and key must have one width, key and value one length.");
+  ROTE_CHECK(!mask.defined() || !options.causal, ArgumentError, kWho, ": a mask and is_causal are given; give one of them.");
+  if (mask.defined() && needs_grad(mask)) throw Lacking{"the gradient of an attention bias"};
+  if (mask.defined()) (mask.dtype() == DType::boolean ? options.mask : options.bias) = mask;
+  ROTE_CHECK(q.size(3) == k.size(3) && k.size(2) == v.size(2), ShapeError, kWho, ": query is ", describe(query), ", key ", describe(key), " and value ",
+             describe(value), "; query and key must have one width, key and value one length.");
   if (v.size(3) != k.size(3)) throw Lacking{"scaled_dot_product_attention with values of another width than keys"};
   if (a.flag("enable_gqa") && k.size(1) != q.size(1)) {
-    ROTE_CHECK(k.size(1) > 0 && v.size(1) == k.size(1) && q.size(1) % k.size(1) == 0, ShapeError, "scaled_dot_product_attention: ", q.size(1), " query heads over ", k.size(1), " key heads; they must divide.");
-    const int64_t each = q.size(1) / k.size(1);
-    const auto repeated = [each](const Tensor& x) {
-      return reshape(expand(unsqueeze(x, 2), {x.size(0), x.size(1), each, x.size(2), x.size(3)}), {x.size(0), x.size(1) * each, x.size(2), x.size(3)});
-    };
-    k = repeated(k), v = repeated(v);
+    ROTE_CHECK(k.size(1) > 0 && v.size(1) == k.size(1) && q.size(1) % k.size(1) == 0, ShapeError, kWho, ": ", q.size(1), " query heads over ", k.size(1),
+               " key heads; the first must be a multiple of the second.");
+    const int64_t times = q.size(1) / k.size(1);
+    k = repeated_heads(k, times), v = repeated_heads(v, times);
   }
-  std::vector<int64_t> shape(query.shape().begin(), query.shape().end());
-  return reshape(scaled_dot_product_attention(q, k, v, options), shape);
+  const auto lead = [](const Tensor& x) { return x.shape().slice(0, 2); };
+  const Shape common = broadcast(broadcast(lead(q), lead(k), kWho), lead(v), kWho);
+  for (Tensor* x : {&q, &k, &v})
+    if (!(lead(*x) == common)) *x = expand(*x, {common[0], common[1], x->size(2), x->size(3)});
+  const Tensor y = scaled_dot_product_attention(q, k, v, options);
+  const int dropped = 4 - std::max({query.axes(), key.axes(), value.axes()});
+  return reshape(y, std::vector<int64_t>(y.shape().begin() + dropped, y.shape().end()));
 }
 
 }  // namespace

@@ -43,13 +43,18 @@ void Join::backward(Call& call) {
 Tensor cat(const std::vector<Tensor>& xs, int64_t axis) {
   ROTE_CHECK(!xs.empty(), ArgumentError, "cat: no tensors; give at least one.");
   const DType dtype = result_type(xs);
-  Tensor all;
+  const Tensor* shaped = &xs[0];  // one that is not [0], where there is one
   for (const Tensor& x : xs) {
     ROTE_CHECK(x.axes() > 0, ShapeError, "cat: one tensor is ", describe(x), "; each must have an axis (stack makes one).");
-    if (x.shape() == Shape{0} && (all.defined() || &x != &xs.back())) continue;
-    all = all.defined() ? apply<Join>({all, to(x, dtype)}, {axis}) : to(x, dtype);
+    if (!(x.shape() == Shape{0})) shaped = &x;
   }
-  normalize_axis(axis, all.axes(), "cat");
+  std::vector<int64_t> nothing(shaped->shape().begin(), shaped->shape().end());
+  nothing[static_cast<size_t>(normalize_axis(axis, shaped->axes(), "cat"))] = 0;
+  Tensor all;
+  for (const Tensor& x : xs) {
+    const Tensor part = to(x.shape() == Shape{0} ? reshape(x, nothing) : x, dtype);
+    all = all.defined() ? apply<Join>({all, part}, {axis}) : part;
+  }
   return all;
 }
 

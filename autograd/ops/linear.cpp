@@ -184,6 +184,12 @@ Tensor outer(const Tensor& x, const Tensor& y) { return mul(unsqueeze(x, 1), uns
 
 std::vector<Composition> linear_compositions() {
   return {
+      {"linear", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("input"), w = a.tensor("weight"), b = a.tensor_or_none("bias");
+         if (w.axes() != 1) return linear(x, w, b);
+         const Tensor y = matmul(x, w);  // one output feature, whose axis is left out
+         return b.defined() ? add(y, b) : y;
+       }},
       {"matmul", [](const Arguments& a) -> Value { return matmul(a.tensor("self"), a.tensor("other")); }},
       {"mm", [](const Arguments& a) -> Value { return matmul(with_axes(a, "self", 2), with_axes(a, "mat2", 2)); }},
       {"bmm", [](const Arguments& a) -> Value { return batched(a, "self", "mat2"); }},

@@ -6,7 +6,7 @@
 namespace rote {
 
 struct Linear {  // y = x·wᵀ + b
-  static constexpr Row row{.name = "linear", .schema = "linear(x[*,I], w[O,I], b[O]?) -> y[*,O]", .saves = "x w", .autocast = Autocast::lower, .samples = "*=2,3 I=4 O=5; * I=3 O=2; *=2 I=1 O=1; *=0 I=3 O=2", .aten = "linear(input, weight, bias)"};
+  static constexpr Row row{.name = "linear", .schema = "linear(x[*,I], w[O,I], b[O]?) -> y[*,O]", .saves = "x w", .autocast = Autocast::lower, .samples = "*=2,3 I=4 O=5; * I=3 O=2; *=2 I=1 O=1; *=0 I=3 O=2"};
   static void forward(Call& call);
   static void backward(Call& call);
 };

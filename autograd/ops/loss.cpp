@@ -85,6 +85,20 @@ Tensor reduced(const Tensor& losses, Reduction reduction) {
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) { return reduced(square(sub(x, target)), reduction); }
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) { return reduced(abs(sub(x, target)), reduction); }
 
+// d²/2 where |d| <= delta, else delta·(|d| - delta/2).
+Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
+  ROTE_CHECK(delta > 0, ArgumentError, "huber_loss: delta is ", delta, "; it must be positive.");
+  const Tensor d = sub(x, target), size = abs(d);
+  return reduced(where(le(size, delta), mul(square(d), 0.5), mul(sub(size, 0.5 * delta), delta)), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
+  ROTE_CHECK(beta >= 0, ArgumentError, "smooth_l1_loss: beta is ", beta, "; it must not be negative.");
+  if (beta == 0) return l1_loss(x, target, reduction);
+  const Tensor d = sub(x, target), size = abs(d);
+  return reduced(where(lt(size, beta), mul(square(d), 0.5 / beta), sub(size, 0.5 * beta)), reduction);
+}
+
 namespace {
 
 Reduction reduction_of(const Arguments& a) {
@@ -145,6 +159,10 @@ std::vector<Composition> loss_compositions() {
       {"cross_entropy_loss", [](const Arguments& a) -> Value { return class_losses(a); }},
       {"mse_loss", [](const Arguments& a) -> Value { return mse_loss(a.tensor("self"), a.tensor("target"), reduction_of(a)); }},
       {"l1_loss", [](const Arguments& a) -> Value { return l1_loss(a.tensor("self"), a.tensor("target"), reduction_of(a)); }},
+      {"smooth_l1_loss", [](const Arguments& a) -> Value {
+         return smooth_l1_loss(a.tensor("self"), a.tensor("target"), a.number("beta"), reduction_of(a));
+       }},
+      {"huber_loss", [](const Arguments& a) -> Value { return huber_loss(a.tensor("self"), a.tensor("target"), a.number("delta"), reduction_of(a)); }},
       {"binary_cross_entropy_with_logits", [](const Arguments& a) -> Value { return binary_losses(a); }},
       {"soft_margin_loss", [](const Arguments& a) -> Value {
          return reduced(neg(log_sigmoid(mul(a.tensor("self"), a.tensor("target")))), reduction_of(a));

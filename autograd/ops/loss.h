@@ -37,6 +37,8 @@ Tensor reduced(const Tensor& losses, Reduction reduction);
 // Losses of an input against a target that broadcasts with it.
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);  // (x - t)²
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);   // |x - t|
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta = 1, Reduction reduction = Reduction::mean);  // d²/(2·beta) where |d| < beta, else |d| - beta/2
+Tensor huber_loss(const Tensor& x, const Tensor& target, double delta = 1, Reduction reduction = Reduction::mean);     // delta times that.  Huber 1964
 std::vector<Composition> loss_compositions();
 
 // How many labels differ from ignore_index.

@@ -26,6 +26,8 @@ Tensor neg(const Tensor& x) {
   return apply<Neg>({x});
 }
 
+Tensor square(const Tensor& x) { return apply<Square>({x.dtype() == DType::boolean ? to(x, DType::i64) : x}); }
+
 Tensor logical_not(const Tensor& x) { return eq(x, 0.0); }
 Tensor logical_and(const Tensor& x, const Tensor& y) { return mul(as_bool(x), as_bool(y)); }
 Tensor logical_or(const Tensor& x, const Tensor& y) { return maximum(as_bool(x), as_bool(y)); }
@@ -68,6 +70,7 @@ std::vector<Composition> pointwise_compositions() {
       {"sub.Tensor; sub.Scalar", [](const Arguments& a) -> Value { return sub(a.tensor("self"), scaled(a, "other")); }},
       {"rsub.Tensor; rsub.Scalar", [](const Arguments& a) -> Value { return sub(a.tensor("other"), scaled(a, "self")); }},
       {"neg", [](const Arguments& a) -> Value { return neg(a.tensor("self")); }},
+      {"square", [](const Arguments& a) -> Value { return square(a.tensor("self")); }},
       {"positive", [](const Arguments& a) -> Value { return a.tensor("self"); }},
       {"pow.Tensor_Scalar", [](const Arguments& a) -> Value {
          const Tensor x = a.tensor("self");

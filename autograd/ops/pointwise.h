@@ -63,10 +63,10 @@ struct Neg : Formula<1> {  // y = -x
   template <class V> static V backward(V dy) { return -dy; }
 };
 
-struct Abs : Formula<1> {  // y = |x|; the derivative at 0 is 0
+struct Abs : Formula<1> {  // y = |x|; the derivative at 0 and NaN is 0
   static constexpr Row row{.name = "abs", .schema = "abs(x[*]) -> y[*]", .saves = "x", .kinks = "0", .integers = true, .aten = "abs(self)"};
   template <class V> static V forward(V x) { return abs(x); }
-  template <class V> static V backward(V x, V dy) { return select(x == V(0), V(0), select(x < V(0), -dy, dy)); }
+  template <class V> static V backward(V x, V dy) { return select(x > V(0), dy, select(x < V(0), -dy, V(0))); }
 };
 
 struct Exp : Formula<1> {  // y = eˣ
@@ -100,7 +100,7 @@ struct Reciprocal : Formula<1> {  // y = 1/x
 };
 
 struct Square : Formula<1> {  // y = x²
-  static constexpr Row row{.name = "square", .schema = "square(x[*]) -> y[*]", .saves = "x", .integers = true, .aten = "square(self)"};
+  static constexpr Row row{.name = "square", .schema = "square(x[*]) -> y[*]", .saves = "x", .integers = true};
   template <class V> static V forward(V x) { return x * x; }
   template <class V> static V backward(V x, V dy) { return dy * (x + x); }
 };
@@ -200,10 +200,10 @@ struct Where : Formula<3> {  // y = a where the condition is not 0, else b
   template <class V> static Three<V> backward(V c, V dy) { return {V(0), select(c != V(0), dy, V(0)), select(c != V(0), V(0), dy)}; }
 };
 
-struct Clamp : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders included
+struct Clamp : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders not included
   static constexpr Row row{.name = "clamp", .schema = "clamp(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .integers = true};
   template <class V> static V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
-  template <class V> static V backward(V x, V dy, V low, V high) { return select((x >= low) & (x <= high), dy, V(0)); }
+  template <class V> static V backward(V x, V dy, V low, V high) { return select((x > low) & (x < high), dy, V(0)); }
 };
 
 struct BceWithLogits : Formula<2> {  // y = max(x,0) - x·t + log(1 + e^-|x|): binary cross-entropy of a logit and its target
@@ -265,7 +265,7 @@ inline Tensor log(const Tensor& x) { return apply<Log>({x}); }
 inline Tensor sqrt(const Tensor& x) { return apply<Sqrt>({x}); }
 inline Tensor rsqrt(const Tensor& x) { return apply<Rsqrt>({x}); }
 inline Tensor reciprocal(const Tensor& x) { return apply<Reciprocal>({x}); }
-inline Tensor square(const Tensor& x) { return apply<Square>({x}); }
+Tensor square(const Tensor& x);  // of bool: i64
 inline Tensor sin(const Tensor& x) { return apply<Sin>({x}); }
 inline Tensor cos(const Tensor& x) { return apply<Cos>({x}); }
 inline Tensor tan(const Tensor& x) { return apply<Tan>({x}); }

@@ -192,6 +192,13 @@ Tensor var(const Tensor& x, const std::vector<int64_t>& axes, double correction,
 }
 Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) { return root(var(x, axes, correction, keepdim)); }
 
+Tensor norm(const Tensor& x, double order, const std::vector<int64_t>& axes, bool keepdim) {
+  if (order == 2) return root(sum(square(x), axes, keepdim));
+  if (order == 1) return sum(abs(x), axes, keepdim);
+  ROTE_CHECK(order == std::numeric_limits<double>::infinity(), ArgumentError, "norm: order is ", order, "; it is 1, 2 or infinity.");
+  return amax(abs(x), axes, keepdim);
+}
+
 Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
   const Tensor wide = is_floating(x.dtype()) ? x : to(x, DType::f32);
   // Of an empty row nothing is subtracted; of one whose largest is infinite neither.
@@ -274,6 +281,11 @@ std::vector<Composition> reduce_compositions() {
          const Deviation d(a);
          const Tensor v = root(d.value());
          return std::vector<Tensor>{v, d.mean_shaped(v)};
+       }},
+      {"linalg_vector_norm", [](const Arguments& a) -> Value {
+         const double order = a.number("ord");
+         if (order != 1 && order != 2 && order != std::numeric_limits<double>::infinity()) throw Lacking{str("norms of order ", order)};
+         return norm(self_in_dtype(a), order, a.list("dim"), a.flag("keepdim"));
        }},
       {"logsumexp", [](const Arguments& a) -> Value { return logsumexp(a.tensor("self"), a.list("dim"), a.flag("keepdim")); }},
       {"any; any.dim; any.dims", [](const Arguments& a) -> Value { return truth(a, any); }},

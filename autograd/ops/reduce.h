@@ -32,6 +32,7 @@ Tensor amin(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim
 Tensor argmin(const Tensor& x, int64_t axis = -1, bool keepdim = false);
 Tensor var(const Tensor& x, const std::vector<int64_t>& axes = {}, double correction = 1, bool keepdim = false);  // Σ(x - mean)²/max(0, n - correction)
 Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes = {}, double correction = 1, bool keepdim = false);
+Tensor norm(const Tensor& x, double order = 2, const std::vector<int64_t>& axes = {}, bool keepdim = false);  // of order 1, 2 or infinity; derivative 0 at 0
 Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim = false);
 Tensor any(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim = false);  // bool: whether one is not 0
 Tensor all(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim = false);

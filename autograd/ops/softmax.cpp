@@ -1,5 +1,8 @@
 #include "autograd/ops/softmax.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/real.h"
@@ -14,12 +17,29 @@ using RowKernel = uint32_t (*KernelTable<Real>::*)(int64_t, int64_t, const Real*
 template <class Real>
 using RowGradKernel = uint32_t (*KernelTable<Real>::*)(int64_t, int64_t, const Real*, const Real*, Real*);
 
+// The kernels give a row of -inf throughout the weights 0, as one whose keys are all masked. Nothing is masked here: the row has no
+// softmax, and NaN says so.
+template <class Real>
+void no_maximum(Call& call, const Tensor& x, int64_t n) {
+  constexpr Real kLowest = -std::numeric_limits<Real>::infinity();
+  const Real* in = x.data<Real>();
+  Real* out = call.out[0].data<Real>();
+  for (int64_t row = 0; row < x.numel(); row += n) {
+    int64_t i = 0;
+    while (i < n && in[row + i] == kLowest) ++i;
+    if (i < n) continue;
+    std::fill_n(out + row, n, std::numeric_limits<Real>::quiet_NaN());
+    call.saw(0x7FC00000u);
+  }
+}
+
 template <class Real>
 void rows_forward(Call& call, RowKernel<Real> kernel) {
   const Tensor x = contiguous(call.in[0]);
   const int64_t n = x.size(-1);
   if (x.numel() == 0) return;
   call.saw((kernels<Real>().*kernel)(x.numel() / n, n, x.data<Real>(), call.out[0].data<Real>()));
+  no_maximum<Real>(call, x, n);
 }
 
 template <class Real>

@@ -38,7 +38,8 @@ ROTE_INLINE Wide sum_rounded_to_odd(Wide p, Wide c) {
   return Wide(WideInts(s) + (step & (positive | negative) & even));
 }
 
-ROTE_INLINE Floats part_fma(Floats a, Floats b, Floats c) {
+// Out of line: some forty instructions, at hundreds of places.
+[[gnu::noinline]] inline Floats part_fma(Floats a, Floats b, Floats c) {
   const Wide low = sum_rounded_to_odd(_mm_cvtps_pd(a) * _mm_cvtps_pd(b), _mm_cvtps_pd(c));
   const Wide high = sum_rounded_to_odd(_mm_cvtps_pd(_mm_movehl_ps(a, a)) * _mm_cvtps_pd(_mm_movehl_ps(b, b)), _mm_cvtps_pd(_mm_movehl_ps(c, c)));
   return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));

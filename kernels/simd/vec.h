@@ -21,7 +21,12 @@
 
 // Everything that a per-ISA source takes from a header is inlined by force: an out-of-line copy would be a weak symbol, and the linker
 // could hand the one built with wide instructions to a machine without them.
+// Baseline builds (scalar, f64) have no wide instructions to leak and stay small instead: ROTE_SMALL lets the compiler choose.
+#ifdef ROTE_SMALL
+#define ROTE_INLINE inline
+#else
 #define ROTE_INLINE __attribute__((always_inline)) inline
+#endif
 
 #define ROTE_SIMD_TEXT(text) #text
 #define ROTE_SIMD_HEADER(path) ROTE_SIMD_TEXT(path)

@@ -38,6 +38,7 @@ struct BertConfig : Config {
   void visit(ConfigFields& fields) override;
   void check() const override;
   const char* base_prefix() const override { return "bert"; }
+  InputLimits limits() const override { return {max_position_embeddings, vocab_size}; }
   double head_dropout() const { return classifier_dropout.value_or(hidden_dropout_prob); }
 };
 

@@ -60,8 +60,8 @@ TEST_CASE("file: faults name the path and the system's reason") {
   CHECK(text_of([&] { read_file(absent); }) == "read " + absent + ": No such file or directory.");
   CHECK(text_of([&] { read_file(folder.path()); }) == "read " + folder.path() + ": it is not a regular file; name the file itself.");
   CHECK(text_of([&] { write_file(plain + "/below", "x"); }) == "write " + plain + "/below: Not a directory.");
-  char byte;
-  CHECK_THROWS_AS(InputFile(plain).read(2, 3, &byte), IoError);
+  char bytes[3];
+  CHECK_THROWS_AS(InputFile(plain).read(2, 3, bytes), IoError);
 }
 
 TEST_CASE("file: a size over the process's limit is refused before the first byte") {

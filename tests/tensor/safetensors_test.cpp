@@ -170,6 +170,7 @@ TEST_CASE("safetensors: each fault of a file is refused in one sentence") {
   CHECK(refusal(file_of("{\"a\":" + entry + "[0,2]},\"b\":" + entry + "[3,5]}}", 5)) ==
         "b begins at byte 3 of the data but the tensor before it ends at 2; tensors follow one another without overlap or hole.");
   CHECK(refusal(file_of(std::string("{\"w\":") + std::string(100000, '['), 0)) == "w is not described by an object" + end);
+  CHECK(refusal(file_of("{\"" + std::string(1001, 'n') + "\":", 0)) == "it has a name of 1001 bytes, more than 1000" + end);
   // Fields that the format may gain are passed over, whatever they hold.
   CHECK(refusal(file_of(R"({"w":{"new":{"a":[1,{"b":null}]},"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":-1.5}})", 1)) == "");
   CHECK(refusal(file_of("{}", 0)) == "");

@@ -1,5 +1,7 @@
 #include "trainer/apps/rote/classify.h"
 
+#include <algorithm>
+
 #include "autograd/ops.h"
 #include "trainer/metrics.h"
 
@@ -25,10 +27,13 @@ Classifier load_classifier(const std::string& folder) {
   return c;
 }
 
-void check_length(const text::Tokenizer& tokenizer, int64_t max_seq_length) {
-  const std::optional<int64_t> limit = tokenizer.model_max_length();
-  ROTE_CHECK(!limit || max_seq_length <= *limit, ArgumentError, "--max_seq_length: ", max_seq_length, " tokens, the model takes at most ",
-             limit.value_or(0), "; give that or less.");
+void check_inputs(const std::string& folder, const text::Tokenizer& tokenizer, const nn::InputLimits& limits, int64_t max_seq_length) {
+  const int64_t own = limits.length.value_or(max_seq_length);
+  const int64_t limit = std::min(own, tokenizer.model_max_length().value_or(own));
+  ROTE_CHECK(max_seq_length <= limit, ArgumentError, "--max_seq_length: ", max_seq_length, " tokens, the model takes at most ", limit, "; give that or less.");
+  const int64_t ids = tokenizer.vocab_size();
+  ROTE_CHECK(ids <= limits.vocabulary.value_or(ids), ArgumentError, folder, ": the tokenizer has ", ids, " ids but the model a vocabulary of ",
+             limits.vocabulary.value_or(0), "; they do not belong together.");
 }
 
 Metrics classification_metrics(const EvalPrediction& prediction) {

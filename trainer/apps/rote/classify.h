@@ -21,8 +21,8 @@ struct Classifier {
 // A fine-tuned classifier with the labels that it was saved with.
 Classifier load_classifier(const std::string& folder);
 
-// Throws ArgumentError where texts of this length do not fit the model.
-void check_length(const text::Tokenizer& tokenizer, int64_t max_seq_length);
+// Throws ArgumentError where texts of this length, or ids of this tokenizer, are more than the model or the tokenizer takes.
+void check_inputs(const std::string& folder, const text::Tokenizer& tokenizer, const nn::InputLimits& limits, int64_t max_seq_length);
 
 // accuracy and f1: of class 1 where there are two classes, else the mean over classes.
 Metrics classification_metrics(const EvalPrediction& prediction);
@@ -30,7 +30,7 @@ Metrics classification_metrics(const EvalPrediction& prediction);
 // A run that failed after it had begun: exit code 1.
 class RunFailure : public Error {
  public:
-  explicit RunFailure(const Error& fault) : Error(fault.kind, fault.text) {}
+  explicit RunFailure(const std::exception& fault) : Error(ErrorKind::state, fault.what()) {}
 };
 
 }  // namespace rote::app

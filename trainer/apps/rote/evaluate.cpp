@@ -5,7 +5,7 @@
 #include "trainer/apps/rote/classify.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/data/dataset_file.h"
-#include "trainer/data/text_classification.h"
+#include "trainer/data/labelled_rows.h"
 #include "trainer/parser.h"
 #include "trainer/text_forms.h"
 
@@ -49,7 +49,7 @@ int evaluate(int argc, char** argv) {
   print_warnings(parsed.warnings);
   const EvaluateArguments& args = std::get<0>(parsed.values);
   Classifier c = load_classifier(args.model_name_or_path);
-  check_length(c.tokenizer, args.max_seq_length);
+  check_inputs(args.model_name_or_path, c.tokenizer, c.model->config()->limits(), args.max_seq_length);
   const auto rows = data::tokenized(data::read_table(args.validation_file), {.text = args.text_column_names, .label = args.label_column_name}, c.labels,
                                     c.tokenizer, args.max_seq_length);
   set_num_threads(static_cast<int>(args.num_threads));

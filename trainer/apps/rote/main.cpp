@@ -1,4 +1,5 @@
 // trainer/apps/rote/main.cpp — picks the verb and turns what it throws into one line and an exit code.
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -47,12 +48,18 @@ int unknown(const std::string& word) {
 
 int run(const Verb& verb, int argc, char** argv) {
   try {
-    return verb.run(argc, argv);
+    const int code = verb.run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fprintf(stderr, "rote %s: the output cannot be written: %s.\n", verb.name, std::strerror(errno));
+    return 1;
   } catch (const rote::HelpRequested& help) {
     std::fputs(help.what(), stdout);
     return 0;
   } catch (const rote::app::RunFailure& failure) {
     std::fprintf(stderr, "rote %s: %s\n", verb.name, failure.what());
+    return 1;
+  } catch (const rote::MemoryError& fault) {
+    std::fprintf(stderr, "rote %s: %s\n", verb.name, fault.what());
     return 1;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "rote %s: the system gives no more memory; a smaller batch needs less.\n", verb.name);

@@ -6,7 +6,7 @@
 #include "trainer/apps/rote/classify.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/data/dataset_file.h"
-#include "trainer/data/text_classification.h"
+#include "trainer/data/labelled_rows.h"
 #include "trainer/json_text.h"
 #include "trainer/parser.h"
 
@@ -82,7 +82,7 @@ int predict(int argc, char** argv) {
   const PredictArguments& args = std::get<0>(parsed.values);
   ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "predict: give texts or --test_file, one of the two.");
   Classifier c = load_classifier(args.model_name_or_path);
-  check_length(c.tokenizer, args.max_seq_length);
+  check_inputs(args.model_name_or_path, c.tokenizer, c.model->config()->limits(), args.max_seq_length);
   const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(parsed.positional);
   const data::TextColumns columns{.text = args.test_file ? args.text_column_names : std::vector<std::string>{"text"}, .label = ""};
   const auto rows = data::tokenized(table, columns, c.labels, c.tokenizer, args.max_seq_length);

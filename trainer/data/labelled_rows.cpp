@@ -1,7 +1,8 @@
-#include "trainer/data/text_classification.h"
+#include "trainer/data/labelled_rows.h"
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "kernels/check.h"
 
@@ -66,6 +67,25 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
     Example example = tokens_of(table, row, texts, tokenizer, options);
     if (!columns.label.empty()) example.emplace_back("label", Feature::single(class_of(table, row, label_column, labels)));
     rows.push_back(std::move(example));
+  }
+  return std::make_unique<ListDataset>(std::move(rows));
+}
+
+std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_column, const std::vector<std::string>& labels) {
+  const size_t label = table.column(label_column);
+  std::vector<Example> rows;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    std::vector<float> x;
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+      if (column == label) continue;
+      const std::string& field = table.rows[row][column];
+      float value = 0;
+      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+      ROTE_CHECK(error == std::errc() && end == field.data() + field.size(), ArgumentError, table.place(row), ": column ", table.columns[column], " holds \"",
+                 field, "\"; it must be a number.");
+      x.push_back(value);
+    }
+    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table, row, label, labels))}});
   }
   return std::make_unique<ListDataset>(std::move(rows));
 }

@@ -1,4 +1,4 @@
-// trainer/data/text_classification.h — tables of labelled texts into tokens and class numbers. No model.
+// trainer/data/labelled_rows.h — tables of labelled rows, of texts or of numbers, into features and class numbers. No model.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,9 @@ struct TextColumns {
 // Throws ArgumentError for a label that `labels` lacks, naming the row, and for a text that is not UTF-8.
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
                                    int64_t max_length);
+
+// Rows of `x`, every other column as an f32, and label. Throws ArgumentError for what is no number, naming row and column.
+std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_column, const std::vector<std::string>& labels);
 
 // Class of each of `rows` of a table. Throws as tokenized() does.
 int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels);

@@ -1,0 +1,59 @@
+// tests/trainer/collate_test.cpp — examples into batches.
+#include "trainer/data/collate.h"
+
+#include <doctest/doctest.h>
+
+#include "kernels/check.h"
+
+namespace rote::testing {
+
+namespace {
+
+using data::Example;
+using data::Feature;
+
+Feature ids(std::vector<int64_t> values) { return Feature::list(std::move(values)); }
+std::vector<int64_t> whole(const Tensor& x) { return {x.data<int64_t>(), x.data<int64_t>() + x.numel()}; }
+
+}  // namespace
+
+TEST_CASE("default_collate: stacks by name; label and label_ids become labels, whole numbers i64 and fractions f32") {
+  const nn::Batch batch = data::default_collate({{{"x", Feature::list(std::vector<float>{1, 2})}, {"n", ids({3})}, {"label", Feature::single(int64_t{1})}},
+                                                 {{"x", Feature::list(std::vector<float>{3, 4})}, {"n", ids({5})}, {"label", Feature::single(int64_t{0})}}});
+  CHECK(describe(batch["x"]) == "f32[2,2]");
+  CHECK(describe(batch["n"]) == "i64[2,1]");
+  CHECK(describe(batch["labels"]) == "i64[2]");
+  CHECK(whole(batch["labels"]) == std::vector<int64_t>{1, 0});
+  CHECK_FALSE(batch.contains("label"));
+  const nn::Batch many = data::default_collate({{{"label_ids", Feature::list(std::vector<float>{0, 1, 1})}}});
+  CHECK(describe(many["labels"]) == "f32[1,3]");
+  CHECK(describe(data::default_collate({{{"label", Feature::single(0.5f)}}})["labels"]) == "f32[1]");
+}
+
+TEST_CASE("default_collate: rows that differ in features or length are refused") {
+  CHECK_THROWS_WITH_AS(data::default_collate({}), "collate: no examples; a batch has at least one row.", ArgumentError);
+  CHECK_THROWS_WITH_AS(data::default_collate({{{"a", ids({1})}}, {{"b", ids({1})}}}), "collate: row 1 of the batch has no a but the first row has; every row needs it.", ArgumentError);
+  CHECK_THROWS_WITH_AS(data::default_collate({{{"a", ids({1})}}, {{"a", ids({1, 2})}}}),
+                       "collate: a has 2 values in row 1 of the batch and 1 in the first; they must be equally long and of one kind.", ArgumentError);
+}
+
+TEST_CASE("PadCollator: pads to the longest row of the batch and makes the mask") {
+  const std::vector<Example> examples = {{{"input_ids", ids({5, 6, 7})}, {"token_type_ids", ids({0, 1, 1})}, {"label", Feature::single(int64_t{2})}},
+                                         {{"input_ids", ids({8})}, {"token_type_ids", ids({0})}, {"label", Feature::single(int64_t{0})}}};
+  const nn::Batch right = data::PadCollator(data::PadOptions{.pad_token_id = 9, .pad_token_type_id = 3})(examples);
+  CHECK(whole(right["input_ids"]) == std::vector<int64_t>{5, 6, 7, 8, 9, 9});
+  CHECK(whole(right["token_type_ids"]) == std::vector<int64_t>{0, 1, 1, 0, 3, 3});
+  CHECK(whole(right["attention_mask"]) == std::vector<int64_t>{1, 1, 1, 1, 0, 0});
+  CHECK(whole(right["labels"]) == std::vector<int64_t>{2, 0});
+  const nn::Batch left = data::PadCollator(data::PadOptions{.side = text::Side::left, .pad_to_multiple_of = 4})(examples);
+  CHECK(describe(left["input_ids"]) == "i64[2,4]");
+  CHECK(whole(left["input_ids"]) == std::vector<int64_t>{0, 5, 6, 7, 0, 0, 0, 8});
+  CHECK(whole(left["attention_mask"]) == std::vector<int64_t>{0, 1, 1, 1, 0, 0, 0, 1});
+}
+
+TEST_CASE("PadCollator: a mask that rows bring is kept") {
+  const std::vector<Example> examples = {{{"input_ids", ids({5, 6})}, {"attention_mask", ids({1, 0})}}, {{"input_ids", ids({7})}, {"attention_mask", ids({1})}}};
+  CHECK(whole(data::PadCollator(data::PadOptions{})(examples)["attention_mask"]) == std::vector<int64_t>{1, 0, 1, 0});
+}
+
+}  // namespace rote::testing

@@ -1,0 +1,61 @@
+// tests/trainer/labelled_rows_test.cpp — labels into classes, texts and numbers into features.
+#include "trainer/data/labelled_rows.h"
+
+#include <doctest/doctest.h>
+
+#include "kernels/check.h"
+#include "tests/support/place.h"
+#include "tests/trainer/tiny_model.h"
+
+namespace rote::testing {
+
+namespace {
+
+data::Table table_of(const std::string& text) { return data::parse_table(text, data::TableFormat::csv, "x.csv"); }
+
+text::Tokenizer tiny_tokenizer() {
+  const TempFolder folder;
+  return text::Tokenizer::from_file(folder.file("tokenizer.json", tiny_tokenizer_json()));
+}
+
+using Labels = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("label_set: each once, whole numbers by value, other labels by bytes") {
+  CHECK(data::label_set(table_of("label\nb\na\nb\nA\n"), "label") == Labels{"A", "a", "b"});
+  CHECK(data::label_set(table_of("label\n10\n9\n-1\n9\n"), "label") == Labels{"-1", "9", "10"});
+  CHECK(data::label_set(table_of("label\n10\n9\nx\n"), "label") == Labels{"10", "9", "x"});
+  CHECK_THROWS_WITH_AS(data::label_set(table_of("label,t\na,1\n\"\",2\n"), "label"), "x.csv:3: the label in column label is empty; every row needs one.", ArgumentError);
+}
+
+TEST_CASE("tokenized: ids, types and class of each row, cut to the length") {
+  const text::Tokenizer tokenizer = tiny_tokenizer();
+  const data::Table table = table_of("text,other,label\nGood films,bad,pos\nbad,good film,neg\n");
+  const auto one = data::tokenized(table, {.text = {"text"}, .label = "label"}, {"neg", "pos"}, tokenizer, 16);
+  CHECK(one->size() == 2);
+  CHECK(data::find(one->at(0), "input_ids")->whole == std::vector<int64_t>{2, 4, 8, 19, 3});
+  CHECK(data::find(one->at(0), "label")->whole == std::vector<int64_t>{1});
+  CHECK(data::find(one->at(1), "label")->whole == std::vector<int64_t>{0});
+  const auto cut = data::tokenized(table, {.text = {"text"}, .label = ""}, {}, tokenizer, 4);
+  CHECK(data::find(cut->at(0), "input_ids")->whole == std::vector<int64_t>{2, 4, 8, 3});
+  CHECK(data::find(cut->at(0), "label") == nullptr);
+  const auto pair = data::tokenized(table, {.text = {"text", "other"}, .label = "label"}, {"neg", "pos"}, tokenizer, 16);
+  CHECK(data::find(pair->at(1), "input_ids")->whole == std::vector<int64_t>{2, 5, 3, 4, 8, 3});
+  CHECK(data::find(pair->at(1), "token_type_ids")->whole == std::vector<int64_t>{0, 0, 0, 1, 1, 1});
+}
+
+TEST_CASE("tokenized: a label that the model lacks is named with its row") {
+  const text::Tokenizer tokenizer = tiny_tokenizer();
+  CHECK_THROWS_WITH_AS(data::tokenized(table_of("text,label\ngood,pos\nbad,meh\n"), {.text = {"text"}, .label = "label"}, {"neg", "pos"}, tokenizer, 16),
+                       "x.csv:3: label \"meh\" is none of the model's: neg, pos.", ArgumentError);
+}
+
+TEST_CASE("numbers: every other column becomes an element of x") {
+  const auto rows = data::numbers(table_of("a,label,b\n0.5,1,-2e3\n1,0,7\n"), "label", {"0", "1"});
+  CHECK(data::find(rows->at(0), "x")->fractions == std::vector<float>{0.5f, -2000.0f});
+  CHECK(data::find(rows->at(1), "label")->whole == std::vector<int64_t>{0});
+  CHECK_THROWS_WITH_AS(data::numbers(table_of("a,label\n1,0\n2x,0\n"), "label", {"0"}), "x.csv:3: column a holds \"2x\"; it must be a number.", ArgumentError);
+}
+
+}  // namespace rote::testing

@@ -1,0 +1,274 @@
+// tests/trainer/resume_test.cpp — a run that goes on from a checkpoint is the run that was never interrupted; what cannot go on is refused.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "tests/trainer/small_run.h"
+
+namespace rote::testing {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Saves and logs at every step; five updates an epoch of ten rows.
+TrainingArguments saving_args(const std::string& folder) {
+  TrainingArguments args = quiet_args(folder);
+  args.num_train_epochs = 2;
+  args.weight_decay = 0.1;
+  args.warmup_steps = 2;
+  args.logging_strategy = IntervalStrategy::steps;
+  args.save_strategy = SaveStrategy::steps;
+  args.logging_steps = args.save_steps = 1;
+  args.include_num_input_tokens_seen = TokenCount::all;
+  return args;
+}
+
+std::string checkpoint(const std::string& folder, int64_t step) { return str(folder, "/checkpoint-", step); }
+
+// The history but for the sums over one call: train_loss.
+std::vector<Logs> comparable(const Trainer& trainer) {
+  std::vector<Logs> history = timeless(trainer.state().log_history);
+  for (Logs& entry : history) entry.erase("train_loss");
+  return history;
+}
+
+// Trains `args` whole and then once from each of its checkpoints, in other objects with another number of threads.
+void check_resumes(const TrainingArguments& args, int64_t rows) {
+  SmallRun whole(args, {.rows = rows});
+  whole.train();
+  const std::string hash = whole.hash();
+  const std::vector<Logs> history = comparable(*whole.trainer);
+  const std::vector<fs::path> folders = checkpoints_in(args.output_dir);
+  REQUIRE(folders.size() >= 2);
+  for (const fs::path& folder : folders) {
+    CAPTURE(folder.string());
+    const TempFolder elsewhere;
+    TrainingArguments again = args;
+    again.output_dir = elsewhere.path();
+    SmallRunOptions options{.rows = rows};
+    options.trainer.rote.num_threads = 1 + checkpoint_step(folder) % 3;
+    SmallRun part(again, std::move(options));
+    part.train(folder.string());
+    CHECK(part.hash() == hash);
+    CHECK(comparable(*part.trainer) == history);
+    CHECK(part.trainer->state().global_step == whole.trainer->state().global_step);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("resume: every step gives the bits of the uninterrupted run, weights and log (17-20, 24)") {
+  const TempFolder folder;
+  check_resumes(saving_args(folder.path()), 10);
+}
+
+TEST_CASE("resume: with accumulation and a short last window (16, 21)") {
+  const TempFolder folder;
+  TrainingArguments args = saving_args(folder.path());
+  args.gradient_accumulation_steps = 2;
+  args.num_train_epochs = 2.5;
+  check_resumes(args, 9);
+}
+
+TEST_CASE("resume: with rows grouped by length") {
+  const TempFolder folder;
+  TrainingArguments args = saving_args(folder.path());
+  args.train_sampling_strategy = data::SamplingStrategy::group_by_length;
+  args.data_seed = 5;
+  check_resumes(args, 12);
+}
+
+TEST_CASE("resume: from checkpoints of epochs, evaluations among them") {
+  const TempFolder folder;
+  TrainingArguments args = saving_args(folder.path());
+  args.num_train_epochs = 3;
+  args.save_strategy = SaveStrategy::epoch;
+  args.eval_strategy = IntervalStrategy::epoch;
+  args.metric_for_best_model = "loss";
+  args.load_best_model_at_end = true;
+  check_resumes(args, 10);
+}
+
+TEST_CASE("resume: the optimizer's state counts: weights alone go elsewhere") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  for (const char* name : {"optimizer.safetensors", "optimizer.json", "scheduler.json", "scaler.json", "rng_state.json"}) fs::remove(checkpoint(folder.path(), 4) + "/" + name);
+  SmallRun part(saving_args(elsewhere.path()));
+  part.train(checkpoint(folder.path(), 4));
+  CHECK(part.hash() != whole.hash());
+  // The schedule goes on, without a second warm-up (27).
+  CHECK(number_at(part.trainer->state().log_history[4], "learning_rate") == number_at(whole.trainer->state().log_history[4], "learning_rate"));
+}
+
+TEST_CASE("resume: true takes the newest checkpoint, and needs one") {
+  const TempFolder folder, empty;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  fs::remove_all(checkpoint(folder.path(), 10));
+  SmallRun part(saving_args(folder.path()));
+  part.train("true");
+  CHECK(part.events[0] == "train_begin@9");
+  CHECK(part.hash() == whole.hash());
+  SmallRun none(saving_args(empty.path()));
+  CHECK_THROWS_WITH_AS(none.train("true"), ("resume_from_checkpoint: " + empty.path() + " holds no folder checkpoint-<step>; leave the flag out to start anew.").c_str(),
+                       ArgumentError);
+  CHECK_THROWS_WITH_AS(none.train("/nowhere/checkpoint-1"),
+                       "resume_from_checkpoint: /nowhere/checkpoint-1 holds no trainer_state.json; give a folder checkpoint-<step>.", IoError);
+}
+
+TEST_CASE("resume: a run that is at its end makes no update (28)") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  TrainingArguments args = saving_args(elsewhere.path());
+  for (const int64_t max_steps : {3, 2}) {
+    args.max_steps = max_steps;
+    SmallRun part(args);
+    part.train(checkpoint(folder.path(), 3));
+    CHECK(joined(part.events) == "train_begin@3 log@3 train_end@3");
+  }
+}
+
+TEST_CASE("resume: a longer run takes the rates of its own schedule from the first update on (26, 27)") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  TrainingArguments args = saving_args(elsewhere.path());
+  args.num_train_epochs = 4;
+  SmallRun part(args);
+  part.train(checkpoint(folder.path(), 10));
+  CHECK(number_at(part.trainer->state().log_history[11], "learning_rate") == doctest::Approx(1e-2 * 10 / 18).epsilon(1e-14));
+}
+
+TEST_CASE("resume: the arguments of the new run hold (29, 30)") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  TrainingArguments args = saving_args(elsewhere.path());
+  args.logging_steps = args.save_steps = 4;
+  SmallRun part(args);
+  part.train(checkpoint(folder.path(), 3));
+  CHECK(part.trainer->state().save_steps == 4);
+  std::string steps;
+  for (const fs::path& saved : checkpoints_in(elsewhere.path())) steps += str(checkpoint_step(saved), " ");
+  CHECK(steps == "4 8 10 ");
+}
+
+TEST_CASE("resume: other seeds, leaves, rows or windows are refused, and nothing has changed") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  struct Row {
+    const char* name;
+    std::function<void(TrainingArguments&, SmallRunOptions&)> change;
+    std::string text;
+  };
+  const Row table[] = {
+      {"seed", [](TrainingArguments& args, SmallRunOptions&) { args.seed = 1; }, "was written with --seed 42 and data seed 42, this run has 1 and 1; give the same seeds."},
+      {"sample_leaf", [](TrainingArguments&, SmallRunOptions& o) { o.trainer.rote.sample_leaf = 2; }, "was written with --sample_leaf 1, this run has 2; its bits would differ from here on."},
+      {"batch", [](TrainingArguments& args, SmallRunOptions&) { args.per_device_train_batch_size = 5; },
+       "had seen 14 rows, with these arguments its step stands at 35; give the same rows, batch size and accumulation, or --ignore_data_skip."},
+      {"rows", [](TrainingArguments&, SmallRunOptions& o) { o.rows = 6; },
+       "had seen 14 rows, with these arguments its step stands at 16; give the same rows, batch size and accumulation, or --ignore_data_skip."},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.name);
+    TrainingArguments args = saving_args(elsewhere.path());
+    SmallRunOptions options;
+    row.change(args, options);
+    if (std::string(row.name) == "rows") args.num_train_epochs = 4;
+    SmallRun part(args, std::move(options));
+    const std::string before = part.hash();
+    CHECK_THROWS_WITH_AS(part.train(checkpoint(folder.path(), 7)), ("resume_from_checkpoint: " + checkpoint(folder.path(), 7) + " " + row.text).c_str(), StateError);
+    CHECK(part.hash() == before);
+    CHECK(part.trainer->state().global_step == 0);
+    CHECK_FALSE(part.trainer->has_started());
+  }
+}
+
+TEST_CASE("resume: ignore_data_skip begins the epoch again") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  TrainingArguments args = saving_args(elsewhere.path());
+  args.ignore_data_skip = true;
+  SmallRun part(args);
+  part.train(checkpoint(folder.path(), 7));
+  CHECK(number_at(part.trainer->state().log_history[7], "epoch") == doctest::Approx(1.2).epsilon(1e-15));
+}
+
+TEST_CASE("resume: a checkpoint with any file cut short or missing is refused in one sentence, and nothing has changed") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = saving_args(folder.path());
+  args.max_steps = 2;
+  SmallRun whole(args);
+  whole.train();
+  args.output_dir = elsewhere.path();
+  const fs::path sound = checkpoint(folder.path(), 1), torn = elsewhere.path() + "/torn";
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(sound)) names.push_back(entry.path().filename().string());
+  CHECK(names.size() == 9);
+  SmallRun part(args);
+  const std::string before = part.hash();
+  for (const std::string& name : names)
+    for (const double share : {-1.0, 0.0, 0.5, 0.98}) {
+      CAPTURE(name);
+      CAPTURE(share);
+      fs::remove_all(torn);
+      fs::copy(sound, torn);
+      if (share < 0) fs::remove(torn / name);
+      else fs::resize_file(torn / name, static_cast<uintmax_t>(share * static_cast<double>(fs::file_size(sound / name))));
+      std::string text;
+      try {
+        part.train(torn.string());
+      } catch (const Error& error) {
+        text = error.text;
+      }
+      CHECK(text.find(torn.string()) != std::string::npos);
+      CHECK(text.find('\n') == std::string::npos);
+      CHECK(text.ends_with("."));
+      CHECK(part.hash() == before);
+    }
+  part.train(sound.string());
+  CHECK(part.hash() == whole.hash());
+}
+
+TEST_CASE("resume: what a crash has left of a checkpoint is passed over and replaced") {
+  const TempFolder folder;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  for (int64_t step = 6; step <= 10; ++step) fs::remove_all(checkpoint(folder.path(), step));
+  fs::create_directory(folder.path() + "/.tmp-checkpoint-6");
+  folder.file(".tmp-checkpoint-6/model.safetensors", "half");
+  fs::create_directory(folder.path() + "/.tmp-checkpoint-3-deleted");
+  SmallRun part(saving_args(folder.path()));
+  part.train("true");
+  CHECK(part.events[0] == "train_begin@5");
+  CHECK(part.hash() == whole.hash());
+  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().filename().string().rfind("checkpoint-", 0) == 0);
+}
+
+TEST_CASE("resume: the failures that early stopping has counted go on (25)") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = saving_args(folder.path());
+  args.learning_rate = 0;  // no evaluation improves on the first
+  args.eval_strategy = IntervalStrategy::steps;
+  args.eval_steps = 1;
+  args.load_best_model_at_end = true;
+  const auto stop_step = [&](const std::string& output_dir, const std::string& from) {
+    TrainingArguments own = args;
+    own.output_dir = output_dir;
+    SmallRunOptions options;
+    options.trainer.callbacks = {std::make_shared<EarlyStoppingCallback>(EarlyStopping{.patience = 4})};
+    SmallRun run(own, std::move(options));
+    run.train(from);
+    return run.trainer->state().global_step;
+  };
+  CHECK(stop_step(folder.path(), "") == 5);
+  CHECK(stop_step(elsewhere.path(), checkpoint(folder.path(), 3)) == 5);
+}
+
+}  // namespace rote::testing

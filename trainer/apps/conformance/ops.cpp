@@ -1,0 +1,217 @@
+// trainer/apps/conformance/ops.cpp — op cases: single calls, programs, calls that must be refused; results and gradients. Knows no op itself.
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "autograd/backward.h"
+#include "autograd/boxed.h"
+#include "autograd/mode.h"
+#include "autograd/schema.h"
+#include "tensor/file.h"
+#include "tensor/safetensors.h"
+#include "trainer/apps/conformance/families.h"
+#include "trainer/apps/conformance/tensors.h"
+
+namespace rote::conformance {
+
+namespace {
+
+using nlohmann::json;
+using Tensors = std::map<std::string, Tensor>;
+
+// A stored input: the tensor itself or a strided view of a buffer, in memory of its own, a leaf where the case asks for its gradient.
+Tensor input_of(const json& one, const Tensors& stored) {
+  Tensor x = detach(stored.at(one.at("t")));
+  const Tensor copy = empty(x.shape(), {.dtype = x.dtype()});
+  copy_elements(copy, x);
+  x = copy;
+  if (one.contains("view")) {
+    const json& view = one.at("view");
+    x = detach(alias(x, Shape(view.at("size").get<std::vector<int64_t>>()), Strides(view.at("stride").get<std::vector<int64_t>>()), view.at("offset")));
+  }
+  if (one.value("grad", false)) requires_grad(x);
+  return x;
+}
+
+Value attribute(const std::string& name, const json& value) {
+  if (value.is_null()) return {};
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_number()) return value.get<int64_t>();
+  if (value.is_string()) {
+    const std::string word = value;
+    if (word == "inf" || word == "-inf" || word == "nan") return std::strtod(word.c_str(), nullptr);
+    return word;
+  }
+  std::vector<int64_t> list;
+  for (const json& v : value) {
+    if (!v.is_number_integer()) throw Lacking{str("the argument ", name, " as ", value.dump())};
+    list.push_back(v);
+  }
+  return list;
+}
+
+const Tensor& named(const Tensors& tensors, const json& name) {
+  static const Tensor none;
+  return name.is_null() ? none : tensors.at(name);
+}
+
+Value call(const json& step, const Tensors& tensors) {
+  const std::string op = step.at("op");
+  std::map<std::string, Value> arguments;
+  for (const auto& [name, input] : step.at("inputs").items()) {
+    if (!input.is_array()) {
+      arguments[name] = input.is_null() ? Value() : Value(named(tensors, input));
+      continue;
+    }
+    std::vector<Tensor> list;
+    for (const json& one : input) list.push_back(named(tensors, one));
+    arguments[name] = std::move(list);
+  }
+  for (const auto& [name, value] : step.at("attrs").items()) arguments[name] = attribute(name, value);
+  return call_aten(op.substr(op.find("::") + 2), arguments);
+}
+
+// The tensors of a result, a list flattened; a result that is no tensor is left alone.
+std::vector<Tensor> flat(const Value& result) {
+  if (const auto* list = std::get_if<std::vector<Tensor>>(&result)) return *list;
+  if (const auto* one = std::get_if<Tensor>(&result)) return {*one};
+  return {};
+}
+
+// A result that is no tensor; floats in JSON's spelling, so that a NaN equals a NaN.
+json plain(const Value& result) {
+  if (const auto* v = std::get_if<bool>(&result)) return *v;
+  if (const auto* v = std::get_if<int64_t>(&result)) return *v;
+  if (const auto* v = std::get_if<double>(&result)) {
+    if (std::isnan(*v)) return "nan";
+    return std::isinf(*v) ? json(*v < 0 ? "-inf" : "inf") : json(*v);
+  }
+  return nullptr;
+}
+
+// One case in the making: its tensors by name and its outputs.
+struct Run {
+  Tensors tensors;
+  Value result;                 // of a single call
+  std::vector<Tensor> outputs;
+
+  void forward(const json& one) {
+    if (!one.contains("steps")) {
+      result = call(one, tensors);
+      outputs = flat(result);
+      return;
+    }
+    for (const json& step : one.at("steps")) {
+      std::vector<Tensor> made;
+      if (step.value("no_grad", false)) {
+        const NoGrad guard;
+        made = flat(call(step, tensors));
+      } else {
+        made = flat(call(step, tensors));
+      }
+      const json& names = step.at("out");
+      for (size_t i = 0; i < names.size() && i < made.size(); ++i) tensors[names[i]] = made[i];
+    }
+    for (const json& name : one.at("results")) outputs.push_back(tensors.at(name));
+  }
+
+  void backward(const json& one, const Tensors& stored) {
+    std::vector<Tensor> from, with;
+    const json& dys = one.at("grad_outputs");
+    for (size_t i = 0; i < dys.size(); ++i) {
+      if (dys[i].is_null()) continue;
+      from.push_back(outputs.at(i));
+      with.push_back(stored.at(dys[i]));
+    }
+    rote::backward(from, with);
+  }
+};
+
+Expected expected_of(const json& one, const Tensors& stored) {
+  const std::string t = one.at("t");
+  return {stored.at(t), stored.at(one.value("ref", t)), one.value("rtol", 0.0), one.value("atol", 0.0)};
+}
+
+std::string check_outputs(const Run& run, const json& outputs, const Tensors& stored) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const json& one = outputs[i];
+    if (one.is_null()) continue;
+    if (one.contains("value")) {
+      if (plain(run.result) != one.at("value")) return str("output ", i, ": ", plain(run.result).dump(), ", expected ", one.at("value").dump());
+      continue;
+    }
+    if (i >= run.outputs.size()) return str("output ", i, ": is not given");
+    if (const std::string wrong = difference(run.outputs[i], expected_of(one, stored)); !wrong.empty()) return str("output ", i, ": ", wrong);
+  }
+  return "";
+}
+
+std::string check_grads(const Run& run, const json& grads, const Tensors& stored) {
+  for (const auto& [name, one] : grads.items()) {
+    const Tensor grad = run.tensors.at(name).grad();
+    if (one.is_null() && !grad.defined()) continue;
+    const Expected expected = one.is_null() ? Expected{zeros(grad.shape(), {.dtype = grad.dtype()}), {}, 0, 0} : expected_of(one, stored);
+    if (const std::string wrong = difference(grad, expected); !wrong.empty()) return str("grad of ", name, ": ", wrong);
+  }
+  return "";
+}
+
+// What is wrong, in one line; empty where nothing is. Throws Lacking and UncomputedDType where the case needs what this build does not have.
+std::string run_case(const json& one, const Tensors& stored) {
+  const bool refused = one.contains("expect_error"), in_backward = one.value("error_in", "") == "backward";
+  Run run;
+  for (const auto& [name, input] : one.at("tensors").items()) run.tensors[name] = input_of(input, stored);
+  try {
+    run.forward(one);
+  } catch (const Error&) {
+    if (refused && !in_backward) return "";
+    throw;
+  }
+  if (refused && !in_backward) return "accepted, but must be refused";
+  if (!refused) {
+    if (const std::string wrong = check_outputs(run, one.at("outputs"), stored); !wrong.empty()) return wrong;
+    for (const auto& [name, expected] : one.value("mutated", json::object()).items())
+      if (const std::string wrong = difference(run.tensors.at(name), expected_of(expected, stored)); !wrong.empty()) return str(name, " after the call: ", wrong);
+    if (!one.contains("grads")) return "";
+  }
+  try {
+    run.backward(one, stored);
+  } catch (const Error&) {
+    if (refused) return "";
+    throw;
+  }
+  if (refused) return "backward was accepted, but must be refused";
+  return check_grads(run, one.at("grads"), stored);
+}
+
+void run_file(const std::filesystem::path& file, Report& report) {
+  const json content = json::parse(read_file(file.string()), nullptr, /*allow_exceptions=*/false);
+  ROTE_CHECK(content.is_object() && content.contains("cases"), IoError, "read ", file.string(), ": it holds no cases.");
+  const Tensors stored = load_safetensors(std::filesystem::path(file).replace_extension(".safetensors").string());
+  for (const json& one : content.at("cases")) {
+    const std::string id = str(content.value("family", ""), " ", one.at("id").get<std::string>());
+    std::string wrong;
+    try {
+      wrong = run_case(one, stored);
+    } catch (const Lacking& lacking) {
+      report.skip(id, str("this build lacks ", lacking.what));
+      continue;
+    } catch (const UncomputedDType& e) {
+      report.skip(id, e.what());
+      continue;
+    } catch (const Error& e) {
+      wrong = str("refused: ", e.what());
+    }
+    if (wrong.empty()) report.pass(id);
+    else report.fail(id, wrong);
+  }
+}
+
+}  // namespace
+
+void run_ops(const std::filesystem::path& path, Report& report) {
+  for (const std::filesystem::path& file : case_files(path, "")) run_file(file, report);
+}
+
+}  // namespace rote::conformance
