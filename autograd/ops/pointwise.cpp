@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "autograd/boxed.h"
+#include "autograd/node.h"
 #include "autograd/ops/cast.h"
 
 namespace rote {
@@ -35,6 +36,9 @@ Tensor logical_xor(const Tensor& x, const Tensor& y) { return ne(as_bool(x), as_
 Tensor isnan(const Tensor& x) { return ne(x, x); }
 Tensor isinf(const Tensor& x) { return eq(abs(x), kInfinity); }
 Tensor isfinite(const Tensor& x) { return lt(abs(x), kInfinity); }
+// With a NaN for a bound all is NaN, as in clamp.
+Tensor clamp_min(const Tensor& x, double low) { return std::isnan(low) ? clamp(x, low, kInfinity) : where(le(x, low), number_for(x, low), x); }
+Tensor clamp_max(const Tensor& x, double high) { return std::isnan(high) ? clamp(x, -kInfinity, high) : where(ge(x, high), number_for(x, high), x); }
 Tensor frac(const Tensor& x) { return sub(x, trunc(x)); }
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
   ROTE_CHECK(x.dtype() == end.dtype(), DTypeError, "lerp: x is ", describe(x), " and end ", describe(end), "; the dtypes must be equal.");
@@ -52,14 +56,16 @@ Tensor scaled(const Arguments& a, const char* name) {
   return mul(x, a.tensor("alpha"));
 }
 
-// clamp, clamp_min and clamp_max with numbers: a missing bound is infinite; a floating bound makes integers floating.
+// clamp, clamp_min and clamp_max with numbers: a floating bound makes integers floating.
 Tensor clamped(const Arguments& a) {
   const bool low = a.given("min"), high = a.given("max");
   ROTE_CHECK(low || high, ArgumentError, a.op(), ": min and max are none; at least one must be a number.");
   Tensor x = a.tensor("self");
   if (!is_floating(x.dtype()) && (a.is_fraction("min") || a.is_fraction("max"))) x = to(x, DType::f32);
   if (x.dtype() == DType::boolean) throw Lacking{"clamp of bool"};
-  return clamp(x, low ? a.number("min") : -kInfinity, high ? a.number("max") : kInfinity);
+  if (!high) return clamp_min(x, a.number("min"));
+  if (!low) return clamp_max(x, a.number("max"));
+  return clamp(x, a.number("min"), a.number("max"));
 }
 
 }  // namespace
@@ -72,6 +78,12 @@ std::vector<Composition> pointwise_compositions() {
       {"neg", [](const Arguments& a) -> Value { return neg(a.tensor("self")); }},
       {"square", [](const Arguments& a) -> Value { return square(a.tensor("self")); }},
       {"positive", [](const Arguments& a) -> Value { return a.tensor("self"); }},
+      {"pow.Tensor_Tensor", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self"), y = a.tensor("exponent");
+         // There the factor z·ln x overflows to infinity on the way to a finite gradient; here it is rounded once.
+         if (y.dtype() == DType::f16 && needs_grad(y)) throw Lacking{"the gradient of a power in an f16 exponent as torch rounds it"};
+         return pow(x, y);
+       }},
       {"pow.Tensor_Scalar", [](const Arguments& a) -> Value {
          const Tensor x = a.tensor("self");
          ROTE_CHECK(is_floating(x.dtype()) || a.is_fraction("exponent") || a.number("exponent") >= 0, ArgumentError, "pow: ", describe(x), " to the power ",

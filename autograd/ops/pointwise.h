@@ -31,7 +31,7 @@ struct Div : Formula<2> {  // z = x/y
 };
 
 struct Pow : Formula<2> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0
-  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .low = 0.5, .integers = true, .aten = "pow.Tensor_Tensor(self, exponent); pow.Scalar(self, exponent)"};
+  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
   template <class V> static V forward(V x, V y) { return pow(x, y); }
   template <class V> static Two<V> backward(V x, V y, V z, V dz) {
     const V dx = select(y == V(0), V(0), dz * y * pow(x, y - V(1)));
@@ -315,6 +315,8 @@ Tensor logical_xor(const Tensor& x, const Tensor& y);
 Tensor isnan(const Tensor& x);
 Tensor isinf(const Tensor& x);
 Tensor isfinite(const Tensor& x);
+Tensor clamp_min(const Tensor& x, double low);   // one bound; the gradient passes above it
+Tensor clamp_max(const Tensor& x, double high);
 Tensor frac(const Tensor& x);                                                // x - trunc(x)
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight);       // x + weight·(end - x)
 std::vector<Composition> pointwise_compositions();

@@ -1,0 +1,85 @@
+// trainer/apps/bench_step.cpp — times full training steps of the MiniLM classifier on random ids: forward, backward, AdamW. One JSON line.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "autograd/backward.h"
+#include "autograd/mode.h"
+#include "kernels/pool.h"
+#include "kernels/table.h"
+#include "nn/models/bert_heads.h"
+#include "optim/adamw.h"
+#include "tensor/generator.h"
+#include "trainer/parser.h"
+
+using namespace rote;
+using Clock = std::chrono::steady_clock;
+
+struct BenchArguments {
+  int64_t num_threads = 2, batch_size = 32, length = 64, steps = 6;
+  static const ArgumentTable<BenchArguments>& table() {
+    using A = BenchArguments;
+    static const ArgumentTable<A> rows = {"arguments",
+                                          {field(&A::num_threads, {.name = "num_threads", .help = "threads", .at_least = 1}),
+                                           field(&A::batch_size, {.name = "batch_size", .help = "rows", .at_least = 1}),
+                                           field(&A::length, {.name = "length", .help = "tokens of a row", .at_least = 1}),
+                                           field(&A::steps, {.name = "steps", .help = "timed steps after the first two", .at_least = 1})}};
+    return rows;
+  }
+};
+
+std::shared_ptr<nn::BertConfig> minilm() {
+  auto config = std::make_shared<nn::BertConfig>();
+  config->model_type = "bert";
+  config->num_hidden_layers = 6;
+  config->hidden_size = 384;
+  config->num_attention_heads = 12;
+  config->intermediate_size = 1536;
+  config->problem_type = "single_label_classification";
+  return config;
+}
+
+int main(int argc, char** argv) {
+  return run_program([&] {
+    const Clock::time_point begun = Clock::now();
+    const auto seconds_since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
+    const auto args = parse<BenchArguments>(argc, argv);
+    set_num_threads(static_cast<int>(args.num_threads));
+    manual_seed(0);
+    nn::BertForSequenceClassification model(minilm());
+    optim::AdamW adamw(model.named_parameters(), {.lr = 1e-4});
+    const int64_t B = args.batch_size, T = args.length;
+    nn::Batch batch;
+    batch.set("input_ids", arange(B * T));
+    for (int64_t i = 0; i < B * T; ++i) batch.at("input_ids").data<int64_t>()[i] = i * 7919 % 30522;
+    batch.set("input_ids", alias(batch.at("input_ids"), {B, T}, {T, 1}, 0));
+    batch.set("attention_mask", full({B, T}, 1, {.dtype = DType::i64}));
+    batch.set("labels", full({B}, 1, {.dtype = DType::i64}));
+    model.train();
+    std::vector<double> times;
+    double first = 0;
+    for (int64_t step = 0; step < args.steps + 2; ++step) {
+      const Clock::time_point at = Clock::now();
+      adamw.zero_grad();
+      {
+        const RunScopeGuard scope({.seed = 0, .first_sample = static_cast<uint64_t>(step * B), .samples = B});
+        backward(model(batch).loss);
+      }
+      fold_gradients(adamw.params());
+      adamw.step();
+      if (step == 0) first = seconds_since(begun);
+      if (step >= 2) times.push_back(seconds_since(at));
+    }
+    std::sort(times.begin(), times.end());
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const double tokens = static_cast<double>(B * T);
+    std::printf("{\"bench\": \"train_step\", \"workload\": \"minilm\", \"impl\": \"rote\", \"isa\": \"%s\", \"threads\": %lld, \"best_ms\": %.2f, \"median_ms\": %.2f, "
+                "\"tok_s\": %.1f, \"first_step_s\": %.3f, \"peak_rss_mb\": %.1f}\n",
+                kernels<float>().isa, static_cast<long long>(args.num_threads), times.front() * 1e3, times[times.size() / 2] * 1e3, tokens / times.front(),
+                first, static_cast<double>(usage.ru_maxrss) / 1024);
+    return 0;
+  });
+}
