@@ -37,9 +37,15 @@ double power2(int k) { return from_bits(static_cast<uint64_t>(k + 1023) << 52); 
 // x·2^k rounded once, x in [0.25, 4], |k| <= 1100.
 double scale2(double x, int k) { return x * power2(k / 2) * power2(k - k / 2); }
 
-double horner(double, double c) { return c; }
-template <class... C>
-double horner(double x, double c, C... higher) {
+// Two doubles of a register: the same operations, so the same bits, as on one.
+typedef double Pair __attribute__((vector_size(16)));
+
+template <class X>
+X horner(X, double c) {
+  return X{} + c;
+}
+template <class X, class... C>
+X horner(X x, double c, C... higher) {
   return c + x * horner(x, higher...);
 }
 
@@ -405,16 +411,20 @@ double erfc_far(double a) {
   return exp_of_sum(-square.high, -square.low) * (p / (1.0 + 2.0 * a));
 }
 
-// Wichura 1988, algorithm AS 241 (PPND16): the quantile of p = 1/2 + q, with tail = min(p, 1 - p).
+// Wichura 1988, algorithm AS 241 (PPND16): the quantile of p = 1/2 + q. Where |q| <= 0.425:
+template <class X>
+X central_quantile(X q) {
+  const X r = 0.180625 - q * q;
+  return q *
+         horner(r, 3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4, 4.5921953931549871457e+4,
+                6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3) /
+         horner(r, 1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3, 2.1213794301586595867e+4,
+                3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3);
+}
+
+// Anywhere, with tail = min(p, 1 - p).
 double quantile(double q, double tail) {
-  if (magnitude(q) <= 0.425) {
-    const double r = 0.180625 - q * q;
-    return q *
-           horner(r, 3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4, 4.5921953931549871457e+4,
-                  6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3) /
-           horner(r, 1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3, 2.1213794301586595867e+4,
-                  3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3);
-  }
+  if (magnitude(q) <= 0.425) return central_quantile(q);
   const double r = __builtin_sqrt(-log(tail));
   double z;
   if (r <= 5.0) {
@@ -457,6 +467,20 @@ double normal_quantile(double p) {
   if (!(p >= 0.0 && p <= 1.0)) return kNan;
   if (p == 0.0 || p == 1.0) return p == 0.0 ? -kInfinity : kInfinity;
   return quantile(p - 0.5, p < 0.5 ? p : 1.0 - p);
+}
+
+void normal_quantiles(const uint32_t* words, int n, double* out) {
+  // Six of seven lie in the middle, so all are first taken for such, two at a time.
+  for (int i = 0; i < n; i += 2) {
+    const auto q = [&](int at) { return at < n ? (words[at] + 0.5) * 0x1p-32 - 0.5 : 0.0; };
+    const Pair z = central_quantile(Pair{q(i), q(i + 1)});
+    out[i] = z[0];
+    if (i + 1 < n) out[i + 1] = z[1];
+  }
+  for (int i = 0; i < n; ++i) {
+    const double p = (words[i] + 0.5) * 0x1p-32, q = p - 0.5;
+    if (magnitude(q) > 0.425) out[i] = quantile(q, q < 0.0 ? p : 1.0 - p);
+  }
 }
 
 }  // namespace rote::math64

@@ -5,6 +5,8 @@
 // coefficients: docs/arithmetic.md.
 #pragma once
 
+#include <stdint.h>
+
 namespace rote::math64 {
 
 double exp(double x);
@@ -35,5 +37,7 @@ double erfc(double x);
 double erfinv(double x);
 // z with P(Z < z) = p for a standard normal Z; p in [0, 1], NaN outside.
 double normal_quantile(double p);
+// normal_quantile of the middles (word + 1/2)·2^-32, which are exact and never 0 or 1.
+void normal_quantiles(const uint32_t* words, int n, double* out);
 
 }  // namespace rote::math64

@@ -105,7 +105,8 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
   write_json(folder / "rng_state.json", {{"contract", contract(random)},
                                          {"seed", random.seed},
                                          {"data_seed", random.data_seed},
-                                         {"consumed_samples", random.consumed_samples}});
+                                         {"consumed_samples", random.consumed_samples},
+                                         {"epoch_samples", random.epoch_samples}});
 }
 
 std::optional<TrainingState> read_training_state(const fs::path& folder, const optim::Optimizer& optimizer) {
@@ -124,6 +125,7 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   state.random.seed = whole(random, "seed", rng);
   state.random.data_seed = whole(random, "data_seed", rng);
   state.random.consumed_samples = whole(random, "consumed_samples", rng);
+  state.random.epoch_samples = whole(random, "epoch_samples", rng);
   state.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
   whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);

@@ -18,6 +18,7 @@ struct RandomState {
   int64_t seed = 0;
   int64_t data_seed = 0;
   int64_t consumed_samples = 0;
+  int64_t epoch_samples = 0;  // rows of one epoch
   int64_t sample_leaf = 1;
 };
 
@@ -45,9 +46,9 @@ std::optional<std::filesystem::path> get_last_checkpoint(const std::filesystem::
 std::filesystem::path checkpoint_to_resume(const std::string& wanted, const std::filesystem::path& output_dir);
 
 struct Rotation {
-  int64_t limit = 0;                   // folders to keep; 0 or less: all
-  std::vector<std::string> written;    // names written by this run, oldest first
-  std::optional<std::string> best;     // never deleted, nor is the newest
+  int64_t limit = 0;                      // folders to keep; 0 or less: all
+  std::vector<std::string> written = {};  // names written by this run, oldest first
+  std::optional<std::string> best = {};   // never deleted, nor is the newest
 };
 // Deletes the oldest folders beyond the limit; folders that this run did not write count as older, among themselves by step.
 void rotate_checkpoints(const std::filesystem::path& output_dir, const Rotation& rotation);

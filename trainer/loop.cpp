@@ -59,6 +59,7 @@ struct Trainer::Window {
 struct Trainer::Run {
   int64_t batch = 1, accumulation = 1;  // rows of a micro-batch, micro-batches of an update
   int64_t batches = 0;                  // micro-batches of an epoch
+  int64_t rows_per_epoch = 0;
   int64_t updates_per_epoch = 0, total_updates = 0, epochs = 0;
   double samples = 0;                   // rows that the whole run visits
   std::vector<int64_t> lengths;         // for group_by_length
@@ -87,6 +88,7 @@ Trainer::Run Trainer::plan_run() const {
   run.batches = args_.dataloader_drop_last ? dataset.size() / run.batch : ceil_div(dataset.size(), run.batch);
   ROTE_CHECK(run.batches > 0, ArgumentError, "train: ", dataset.size(), " rows make no batch of ", run.batch,
              " with --dataloader_drop_last; give a smaller --per_device_train_batch_size.");
+  run.rows_per_epoch = std::min(run.batches * run.batch, dataset.size());
   run.updates_per_epoch = ceil_div(run.batches, run.accumulation);
   if (args_.max_steps > 0) {
     run.total_updates = args_.max_steps;
@@ -310,7 +312,8 @@ void Trainer::save_checkpoint(Run& run) {
   if (state_.best_global_step == state_.global_step) state_.best_model_checkpoint = place.string();
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, applied_steps_,
-                        {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .sample_leaf = options_.rote.sample_leaf});
+                        {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
+                         .sample_leaf = options_.rote.sample_leaf});
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
@@ -337,13 +340,16 @@ void Trainer::check_saved_files(const std::string& folder) const {
                " is not the tokenizer of this run; train with the one of the checkpoint.");
 }
 
-void Trainer::check_position(const std::string& folder, const RandomState& saved, int64_t consumed) const {
+// Whether the same rows come next, with the same randomness.
+void Trainer::check_position(const std::string& folder, const RandomState& saved, const Run& run) const {
   ROTE_CHECK(saved.seed == args_.seed && saved.data_seed == args_.sampler_seed(), StateError, "resume_from_checkpoint: ", folder, " was written with --seed ",
              saved.seed, " and data seed ", saved.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
   ROTE_CHECK(saved.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
              saved.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
-  ROTE_CHECK(args_.ignore_data_skip || saved.consumed_samples == consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
-             saved.consumed_samples, " rows, with these arguments its step stands at ", consumed,
+  ROTE_CHECK(args_.ignore_data_skip || saved.epoch_samples == run.rows_per_epoch, StateError, "resume_from_checkpoint: ", folder,
+             " was written with epochs of ", saved.epoch_samples, " rows, this run has ", run.rows_per_epoch, "; give the same rows, or --ignore_data_skip.");
+  ROTE_CHECK(args_.ignore_data_skip || saved.consumed_samples == run.consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
+             saved.consumed_samples, " rows, with these arguments its step stands at ", run.consumed,
              "; give the same rows, batch size and accumulation, or --ignore_data_skip.");
 }
 
@@ -368,9 +374,8 @@ void Trainer::resume(const std::string& folder, Run& run) {
   run.first_epoch = saved.global_step / run.updates_per_epoch;
   const int64_t windows = saved.global_step % run.updates_per_epoch;
   run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;
-  const int64_t rows_per_epoch = std::min(run.batches * run.batch, options_.train_dataset->size());
-  run.consumed = run.first_epoch * rows_per_epoch + run.skip_batches * run.batch;
-  if (training) check_position(folder, training->random, run.consumed);
+  run.consumed = run.first_epoch * run.rows_per_epoch + run.skip_batches * run.batch;
+  if (training) check_position(folder, training->random, run);
 
   load_weights(model_, weights, folder);
   if (training) {

@@ -99,7 +99,7 @@ class Trainer {
   Run plan_run() const;
   void resume(const std::string& folder, Run& run);
   void check_saved_files(const std::string& folder) const;
-  void check_position(const std::string& folder, const RandomState& saved, int64_t consumed) const;
+  void check_position(const std::string& folder, const RandomState& saved, const Run& run) const;
   void warn_of_changes(const TrainerState& saved) const;
   bool run_epoch(Run& run, int64_t epoch);
   bool run_window(Run& run, const Window& window);

@@ -1,9 +1,13 @@
 #include "autograd/ops/index.h"
 
+#include <functional>
+#include <numeric>
+
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
+#include "autograd/ops/view.h"
 
 namespace rote {
 
@@ -36,12 +40,33 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   return where(mask, number_for(x, value), x);
 }
 
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices) {
+  ROTE_CHECK(indices.axes() <= 1, ShapeError, "index_select: the indices are ", describe(indices), "; they must have one axis.");
+  const int64_t N = indices.numel();
+  if (x.axes() == 0) return reshape(embedding(reshape(indices, {N}), reshape(x, {1, 1})), {});
+  const int at = normalize_axis(axis, x.axes(), "index_select");
+  const Tensor first = movedim(x, {at}, {0});
+  std::vector<int64_t> shape(first.shape().begin(), first.shape().end());
+  const int64_t V = shape[0], C = std::accumulate(shape.begin() + 1, shape.end(), int64_t{1}, std::multiplies<>());
+  shape[0] = N;
+  return movedim(reshape(embedding(reshape(indices, {N}), reshape(first, {V, C})), shape), {0}, {at});
+}
+
+namespace {
+
+Tensor indices_of(const Arguments& a, const char* name) {
+  const Tensor ids = a.tensor(name);
+  return ids.dtype() == DType::i32 ? to(ids, DType::i64) : ids;
+}
+
+}  // namespace
+
 std::vector<Composition> index_compositions() {
   return {
       {"embedding", [](const Arguments& a) -> Value {
-         const Tensor ids = a.tensor("indices");
-         return embedding(ids.dtype() == DType::i32 ? to(ids, DType::i64) : ids, a.tensor("weight"), a.integer("padding_idx"));
+         return embedding(indices_of(a, "indices"), a.tensor("weight"), a.integer("padding_idx"));
        }},
+      {"index_select", [](const Arguments& a) -> Value { return index_select(a.tensor("self"), a.integer("dim"), indices_of(a, "index")); }},
       {"masked_fill.Scalar; masked_fill.Tensor", [](const Arguments& a) -> Value {
          const Tensor x = a.tensor("self"), mask = a.tensor("mask"), value = a.tensor("value");
          ROTE_CHECK(mask.dtype() == DType::boolean, DTypeError, "masked_fill: mask is ", describe(mask), "; it must be bool.");

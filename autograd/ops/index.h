@@ -17,6 +17,8 @@ inline Tensor embedding(const Tensor& ids, const Tensor& w, int64_t padding_idx 
 
 // Where the mask is true, value; else x. mask bool, broadcasts.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
+// The slices of x at the indices (i64 [N] or one without axes) along an axis, which gets size N.
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices);
 std::vector<Composition> index_compositions();
 
 using IndexOps = OpList<Embedding>;

@@ -1,6 +1,5 @@
 #include "autograd/ops/pointwise.h"
 
-#include <cmath>
 #include <limits>
 
 #include "autograd/boxed.h"
@@ -27,6 +26,11 @@ Tensor neg(const Tensor& x) {
   return apply<Neg>({x});
 }
 
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  ROTE_CHECK(condition.dtype() == DType::boolean, DTypeError, "where: the condition is ", describe(condition), "; it must be bool (ne(x, 0) makes one).");
+  return apply<Where>({condition, a, b});
+}
+
 Tensor square(const Tensor& x) { return apply<Square>({x.dtype() == DType::boolean ? to(x, DType::i64) : x}); }
 
 Tensor logical_not(const Tensor& x) { return eq(x, 0.0); }
@@ -36,9 +40,9 @@ Tensor logical_xor(const Tensor& x, const Tensor& y) { return ne(as_bool(x), as_
 Tensor isnan(const Tensor& x) { return ne(x, x); }
 Tensor isinf(const Tensor& x) { return eq(abs(x), kInfinity); }
 Tensor isfinite(const Tensor& x) { return lt(abs(x), kInfinity); }
-// With a NaN for a bound all is NaN, as in clamp.
-Tensor clamp_min(const Tensor& x, double low) { return std::isnan(low) ? clamp(x, low, kInfinity) : where(le(x, low), number_for(x, low), x); }
-Tensor clamp_max(const Tensor& x, double high) { return std::isnan(high) ? clamp(x, -kInfinity, high) : where(ge(x, high), number_for(x, high), x); }
+// clamp's values and gradient; with an infinite bound on the other side it would stop the gradient at that infinity.
+Tensor clamp_min(const Tensor& x, double low) { return where(gt(x, low), x, detach(maximum(x, number_for(x, low)))); }
+Tensor clamp_max(const Tensor& x, double high) { return where(lt(x, high), x, detach(minimum(x, number_for(x, high)))); }
 Tensor frac(const Tensor& x) { return sub(x, trunc(x)); }
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
   ROTE_CHECK(x.dtype() == end.dtype(), DTypeError, "lerp: x is ", describe(x), " and end ", describe(end), "; the dtypes must be equal.");
@@ -89,6 +93,9 @@ std::vector<Composition> pointwise_compositions() {
          ROTE_CHECK(is_floating(x.dtype()) || a.is_fraction("exponent") || a.number("exponent") >= 0, ArgumentError, "pow: ", describe(x), " to the power ",
                     a.number("exponent"), "; integers have no negative powers, convert x with to(x, DType::f32).");
          return pow(x, a.tensor("exponent"));
+       }},
+      {"where.self; where.ScalarOther; where.ScalarSelf; where.Scalar", [](const Arguments& a) -> Value {
+         return where(a.tensor("condition"), a.tensor("self"), a.tensor("other"));
        }},
       {"clamp; clamp_min; clamp_max", [](const Arguments& a) -> Value { return clamped(a); }},
       {"logical_not", [](const Arguments& a) -> Value { return logical_not(a.tensor("self")); }},

@@ -194,7 +194,7 @@ struct Round : Formula<1> {  // halves to the even neighbour
 };
 
 struct Where : Formula<3> {  // y = a where the condition is not 0, else b
-  static constexpr Row row{.name = "where", .schema = "where(c[*], a[*], b[*]) -> y[*]", .saves = "c", .integers = true, .aten = "where.self(condition, self, other); where.ScalarOther(condition, self, other); where.ScalarSelf(condition, self, other); where.Scalar(condition, self, other)"};
+  static constexpr Row row{.name = "where", .schema = "where(c[*], a[*], b[*]) -> y[*]", .saves = "c", .integers = true};
   static constexpr bool moves_only = true;
   template <class V> static V forward(V c, V a, V b) { return select(c != V(0), a, b); }
   template <class V> static Three<V> backward(V c, V dy) { return {V(0), select(c != V(0), dy, V(0)), select(c != V(0), V(0), dy)}; }
@@ -281,7 +281,7 @@ inline Tensor floor(const Tensor& x) { return apply<Floor>({x}); }
 inline Tensor ceil(const Tensor& x) { return apply<Ceil>({x}); }
 inline Tensor trunc(const Tensor& x) { return apply<Trunc>({x}); }
 inline Tensor round(const Tensor& x) { return apply<Round>({x}); }
-inline Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply<Where>({condition, a, b}); }
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);  // condition bool
 inline Tensor clamp(const Tensor& x, double low, double high) { return apply<Clamp>({x}, {low, high}); }
 inline Tensor bce_with_logits(const Tensor& x, const Tensor& target) { return apply<BceWithLogits>({x, target}); }
 inline Tensor eq(const Tensor& x, const Tensor& y) { return apply<Eq>({x, y}); }

@@ -193,6 +193,7 @@ Tensor var(const Tensor& x, const std::vector<int64_t>& axes, double correction,
 Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) { return root(var(x, axes, correction, keepdim)); }
 
 Tensor norm(const Tensor& x, double order, const std::vector<int64_t>& axes, bool keepdim) {
+  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "norm: x is ", describe(x), "; it must have a floating dtype (to() converts).");
   if (order == 2) return root(sum(square(x), axes, keepdim));
   if (order == 1) return sum(abs(x), axes, keepdim);
   ROTE_CHECK(order == std::numeric_limits<double>::infinity(), ArgumentError, "norm: order is ", order, "; it is 1, 2 or infinity.");

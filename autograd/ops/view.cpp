@@ -285,6 +285,7 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
 
 Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& sizes) {
   const int at = normalize_axis(axis, x.axes(), "unflatten");
+  ROTE_CHECK(!sizes.empty(), ArgumentError, "unflatten: no sizes; give at least one.");
   const Shape part = resolved_shape(arange(x.size(at)), sizes);  // -1 follows from the size of this axis alone
   std::vector<int64_t> shape(x.shape().begin(), x.shape().begin() + at);
   shape.insert(shape.end(), part.begin(), part.end());

@@ -13,9 +13,9 @@ constexpr int64_t kTaskUnits = 64;
 
 ROTE_INLINE Int blocks_from(int64_t block) { return block_lanes() + Int(static_cast<Bits>(static_cast<uint32_t>(block))); }
 
-// y[i] = from_word(word of element i), in tasks of 64 times 16 blocks.
+// y[i] from the word of element i by convert(words, values), 16 blocks at a time, in tasks of 64 of these.
 template <class F>
-uint32_t fill(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y, const F& from_word) {
+uint32_t fill(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y, const F& convert) {
   constexpr int64_t kTask = kTaskUnits * kBlockWords;
   return parallel(ceil_div(n, kTask), [&](int64_t task) -> uint32_t {
     const int64_t end = least((task + 1) * kTask, n);
@@ -24,7 +24,7 @@ uint32_t fill(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y, c
       uint32_t words[kBlockWords];
       philox16(seed, blocks_from(begin / 4), sample, op, words);
       Real values[kBlockWords];
-      for (int i = 0; i < kBlockWords; ++i) values[i] = from_word(words[i]);
+      convert(words, values);
       over_row(least(end - begin, kBlockWords), [&](int64_t i, auto m) ROTE_LOOP_BODY {
         const Vec v = load(values + i, m);
         store(y + begin + i, v, m);
@@ -62,12 +62,17 @@ uint32_t dropout(const Dropout& dropout, int64_t samples, int64_t per_sample, co
 }
 
 uint32_t uniform(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y) {
-  return fill(seed, op, sample, n, y, [](uint32_t word) { return static_cast<Real>(static_cast<int32_t>(word >> 8)) * static_cast<Real>(0x1p-24); });
+  return fill(seed, op, sample, n, y, [](const uint32_t* words, Real* values) {
+    for (int i = 0; i < kBlockWords; ++i) values[i] = static_cast<Real>(static_cast<int32_t>(words[i] >> 8)) * static_cast<Real>(0x1p-24);
+  });
 }
 
-// The word's middle, (word + 1/2)·2^-32, is exact in fp64 and never 0 or 1.
 uint32_t normal(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y) {
-  return fill(seed, op, sample, n, y, [](uint32_t word) { return static_cast<Real>(math64::normal_quantile((word + 0.5) * 0x1p-32)); });
+  return fill(seed, op, sample, n, y, [](const uint32_t* words, Real* values) {
+    double exact[kBlockWords];
+    math64::normal_quantiles(words, kBlockWords, exact);
+    for (int i = 0; i < kBlockWords; ++i) values[i] = static_cast<Real>(exact[i]);
+  });
 }
 
 }  // namespace rote::isa::ROTE_ISA_NAME

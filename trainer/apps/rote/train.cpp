@@ -37,7 +37,8 @@ void show(const TrainingArguments& args, const std::string& split, const Metrics
 }  // namespace
 
 int train(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, DataArguments{}, TrainingArguments{}, RoteArguments{});
+  auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, DataArguments{},
+                              TrainingArguments{.include_num_input_tokens_seen = TokenCount::all}, RoteArguments{});
   print_warnings(parsed.warnings);
   const auto& [data_args, args, rote_args] = parsed.values;
 
