@@ -12,7 +12,7 @@ namespace rote {
 
 // C[M,N] = A[M,K]·B[K,N] + bias, per batch item, by arithmetic.md 2: acc = +0; acc = fma(A[i,k], B[k,j], acc) for k ascending;
 // K is cut into sample leaves of `leaf` (0: one leaf), each of those into pieces of 1024; pieces of one sample leaf fold by the tree law,
-// then the sample leaves do. K is a multiple of leaf.
+// then the sample leaves do. The last leaf may be shorter.
 template <class Real>
 struct Gemm {
   int64_t batch = 1, M = 0, N = 0, K = 0;

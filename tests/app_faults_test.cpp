@@ -95,7 +95,7 @@ TEST_CASE("rote train: broken inputs end with exit code 2 and one sentence, befo
       {"a stray word", nothing, "more", "more"},
   };
   for (const TrainFault& fault : table) {
-    CAPTURE(fault.name);
+    CAPTURE(std::string(fault.name));
     const AppFolder app;
     fault.prepare(app);
     const AppResult result = app.train("out", fault.more);
@@ -165,7 +165,6 @@ TEST_CASE("rote: the other verbs refuse in one sentence with exit code 2") {
   app.folder.file("broken.safetensors", "short");
   app.folder.file("empty.csv", "");
   const std::pair<const char*, const char*> table[] = {
-      {"trian", "trian: no such verb; did you mean train?"},
       {"evaluate --model_name_or_path model --validation_file test.tsv --max_length 16", "model: this model was not fine-tuned for text-classification"},
       {"evaluate --model_name_or_path out --validation_file meh.tsv --max_length 16", "meh.tsv:2: label \"meh\" is none of the model's: neg, pos."},
       {"evaluate --model_name_or_path out --validation_file empty.csv --max_length 16", "empty.csv"},
@@ -185,12 +184,20 @@ TEST_CASE("rote: the other verbs refuse in one sentence with exit code 2") {
       {"env --verbos", "--verbos: no such argument"},
   };
   for (const auto& [words, expected] : table) {
-    CAPTURE(words);
+    CAPTURE(std::string(words));
     const AppResult result = app.rote(words);
     CHECK(result.status == 2);
     const std::string said = sentence(result);
     CHECK_MESSAGE(contains(said, expected), said);
   }
+}
+
+TEST_CASE("rote: an unknown verb is answered with the nearest, or with where they are listed") {
+  const AppFolder app;
+  const AppResult near = app.rote("trian");
+  CHECK(near.status == 2);
+  CHECK(near.err == "rote: trian: no such verb; did you mean train?\n");
+  CHECK(app.rote("xyzzy").err == "rote: xyzzy: no such verb; `rote --help` lists them.\n");
 }
 
 TEST_CASE("rote: an output that takes no more is said, with exit code 1") {

@@ -340,10 +340,12 @@ std::string help_line(const ArgumentRow& row) {
 }  // namespace
 
 std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups) {
-  std::string out = "usage: " + usage.program + " [--name value ...]" + (usage.positional.empty() ? "" : " " + usage.positional) + "\n";
+  const bool has_rows = std::any_of(groups.begin(), groups.end(), [](const RowGroup& group) { return !group.rows.empty(); });
+  std::string out = "usage: " + usage.program + (has_rows ? " [--name value ...]" : "") + (usage.positional.empty() ? "" : " " + usage.positional) + "\n";
   if (!usage.about.empty()) out += usage.about + "\n";
   std::string example;
   for (const RowGroup& group : groups) {
+    if (group.rows.empty()) continue;
     out += "\n" + group.title + (group.title.empty() ? "" : ":\n");
     for (const ArgumentRow& row : group.rows) {
       if (row.action != FieldAction::apply) continue;  // what has no effect here is not offered

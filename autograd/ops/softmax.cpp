@@ -5,6 +5,8 @@
 
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
 
@@ -78,6 +80,11 @@ void LogSoftmax::backward(Call& call) {
 
 Tensor softmax(const Tensor& x, int64_t axis) { return over_axis<Softmax>(x, axis, "softmax"); }
 Tensor log_softmax(const Tensor& x, int64_t axis) { return over_axis<LogSoftmax>(x, axis, "log_softmax"); }
+
+Tensor masked_softmax(const Tensor& x, const Tensor& mask) {
+  const Tensor y = softmax(masked_fill(x, logical_not(mask), -std::numeric_limits<double>::infinity()));
+  return masked_fill(y, logical_not(mask), 0);
+}
 
 namespace {
 

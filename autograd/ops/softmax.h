@@ -19,6 +19,8 @@ struct LogSoftmax {  // y = x - log Σeˣ over the last axis
 
 Tensor softmax(const Tensor& x, int64_t axis = -1);
 Tensor log_softmax(const Tensor& x, int64_t axis = -1);
+// Over the last axis, of the elements that the mask (bool, broadcasts to x) keeps; the others get 0, also in a row that keeps none.
+Tensor masked_softmax(const Tensor& x, const Tensor& mask);
 
 std::vector<Composition> softmax_compositions();
 

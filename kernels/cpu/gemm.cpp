@@ -39,18 +39,20 @@ struct KPlan {
 int32_t pops_after(int64_t i, int64_t count) { return tree_merges(i) + (i + 1 < count ? 0 : tree_merges_at_end(count)); }
 
 KPlan plan_k(int64_t K, int64_t leaf, int64_t block_rows) {
-  if (leaf <= 0 || K == 0) leaf = K;
-  const int64_t leaves = K == 0 ? 1 : K / leaf;
-  const int64_t pieces = most(ceil_div(leaf, kChainRows), 1);
+  if (leaf <= 0 || leaf > K) leaf = K;
+  const int64_t leaves = K == 0 ? 1 : ceil_div(K, leaf);
+  const int64_t most_pieces = most(ceil_div(leaf, kChainRows), 1);
   const int64_t most_blocks = 2 * ceil_div(K, block_rows) + 1;  // two neighbours are together longer than block_rows
   KPlan plan;
-  void* memory = take_scratch(most_blocks * static_cast<int64_t>(sizeof(KBlock)) + leaves * pieces * static_cast<int64_t>(sizeof(Step)));
+  void* memory = take_scratch(most_blocks * static_cast<int64_t>(sizeof(KBlock)) + leaves * most_pieces * static_cast<int64_t>(sizeof(Step)));
   plan.blocks = static_cast<KBlock*>(memory);
   plan.steps = reinterpret_cast<Step*>(plan.blocks + most_blocks);
   int64_t step = 0, k = 0, depth = 0;
   for (int64_t l = 0; l < leaves; ++l) {
+    const int64_t leaf_rows = least(leaf, K - l * leaf);  // the last one may be short
+    const int64_t pieces = most(ceil_div(leaf_rows, kChainRows), 1);
     for (int64_t i = 0; i < pieces; ++i, ++step) {
-      const int64_t rows = least(leaf - i * kChainRows, kChainRows);
+      const int64_t rows = least(leaf_rows - i * kChainRows, kChainRows);
       const int32_t pops = pops_after(i, pieces) + (i + 1 < pieces ? 0 : pops_after(l, leaves));  // a leaf is a piece one level up
       plan.steps[step] = {static_cast<int32_t>(rows), pops};
       if (step == 0 || plan.blocks[plan.block_count - 1].rows + rows > block_rows) plan.blocks[plan.block_count++] = {k, 0, step, 0, depth};

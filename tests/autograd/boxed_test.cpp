@@ -144,6 +144,18 @@ TEST_CASE("softmax: a row of -inf throughout has none") {
   CHECK((y[2] == 1 && y[3] == 0 && z[2] == 0 && z[3] == -kInf));
 }
 
+TEST_CASE("softmax: a mask gives weight 0 and no gradient, in a row that keeps nothing too") {
+  Tensor x = alias(row({1, 2, 3, 1, 2, 3}, DType::f64), {2, 3}, {3, 1}, 0);
+  x = detach(x);
+  requires_grad(x);
+  const Tensor mask = alias(row({1, 1, 0, 0, 0, 0}, DType::boolean), {2, 3}, {3, 1}, 0);
+  const Tensor y = masked_softmax(x, mask);
+  CHECK(values(y)[0] == doctest::Approx(1 / (1 + std::exp(1.0))));
+  CHECK((values(y)[2] == 0 && values(y)[3] == 0 && values(y)[4] == 0 && values(y)[5] == 0));
+  backward({y}, {alias(row({1, 2, 3, 4, 5, 6}, DType::f64), {2, 3}, {3, 1}, 0)});
+  for (size_t i = 2; i < 6; ++i) CHECK(values(x.grad())[i] == 0);
+}
+
 TEST_CASE("join: cat promotes, and a tensor of shape [0] adds nothing but a gradient of its shape") {
   CHECK(cat({row({1}, DType::i64), row({2.5})}).dtype() == DType::f32);
   Tensor nothing = row({}), x = zeros({2, 3});

@@ -97,9 +97,9 @@ std::vector<Real> reference(Problem<Real>& p) {
         std::vector<Real> leaves;
         for (int64_t first = 0; first < s.K; first += leaf) {
           std::vector<Real> pieces;
-          for (int64_t k0 = first; k0 < first + leaf; k0 += 1024) {
+          for (int64_t k0 = first; k0 < std::min(first + leaf, s.K); k0 += 1024) {
             Real sum = 0;
-            for (int64_t k = k0; k < std::min(k0 + 1024, first + leaf); ++k) sum = std::fma(p.a.at(n, i, k), p.b.at(n, k, j), sum);
+            for (int64_t k = k0; k < std::min({k0 + 1024, first + leaf, s.K}); ++k) sum = std::fma(p.a.at(n, i, k), p.b.at(n, k, j), sum);
             pieces.push_back(sum);
           }
           leaves.push_back(spec_tree(pieces, 0, pieces.size()));
@@ -146,7 +146,7 @@ const Shape kShapes[] = {
     {1, 33, 35, 1024, 0},   {1, 33, 35, 1025, 0},   {1, 7, 9, 2048, 0},     {1, 7, 9, 2049, 0},     {1, 5, 3, 9000, 0},     {1, 35, 20, 7000, 0},
     {1, 30, 40, 128, 64},   {1, 31, 20, 63, 21},    {1, 40, 33, 500, 20},   {1, 6, 5, 500, 1},      {1, 30, 18, 4500, 1500}, {1, 31, 18, 9001, 9001},
     {1, 40, 7, 3072, 48},   {1, 3, 3, 7168, 1024},  {1, 30, 3, 13000, 2600}, {5, 4, 6, 8, 0},        {7, 20, 33, 40, 0},     {3, 40, 20, 2200, 0},
-    {3, 40, 20, 2100, 700}, {40, 3, 5, 7, 0},
+    {3, 40, 20, 2100, 700}, {40, 3, 5, 7, 0},       {1, 30, 40, 150, 64},   {1, 9, 33, 2600, 1100}, {1, 5, 5, 20, 64},
 };
 
 }  // namespace
