@@ -16,7 +16,7 @@ TEST_CASE("rote: --help lists the verbs, and each verb its arguments") {
   const AppResult all = app.rote("--help");
   CHECK(all.status == 0);
   CHECK(app.rote("").status == 2);
-  const std::pair<const char*, const char*> table[] = {{"train", "--output_dir"},    {"evaluate", "--validation_file"}, {"predict", "--test_file"}, {"tokenize", "--add_special_tokens"},
+  const std::pair<const char*, const char*> table[] = {{"train", "--output_dir"},    {"evaluate", "--validation_file"}, {"predict", "--test_file"}, {"tokenize", "--max_seq_length"},
                                                        {"hash", "--per_tensor"},     {"inspect", "usage: rote inspect PATH\n"},               {"env", "usage: rote env\n"}};
   for (const auto& [verb, argument] : table) {
     CAPTURE(std::string(verb));

@@ -1,7 +1,6 @@
 #include "nn/models/bert.h"
 
 #include <cmath>
-#include <limits>
 
 #include "autograd/ops.h"
 
@@ -99,9 +98,8 @@ BertAttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& ma
   BertAttentionResult result;
   Tensor context;
   if (with_probabilities) {
-    Tensor scores = matmul(q, transpose(k, 2, 3)) * (1 / std::sqrt(static_cast<double>(D)));
-    if (mask.defined()) scores = where(mask, scores, number_for(scores, -std::numeric_limits<double>::infinity()));
-    result.probabilities = dropout(softmax(scores));
+    const Tensor scores = matmul(q, transpose(k, 2, 3)) * (1 / std::sqrt(static_cast<double>(D)));
+    result.probabilities = dropout(mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
     context = matmul(result.probabilities, v);
   } else {
     context = scaled_dot_product_attention(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0});
