@@ -53,7 +53,8 @@ struct Attention {
   int64_t bias_b = 0, bias_h = 0, bias_t = 0, bias_s = 0;
   bool causal = false;
   Real scale = 1;
-  Dropout dropout;  // element of (t,s): t·65536 + (s - origin) in sample b, op + 0x9E3779B9·h; origin: the sample's first unmasked key
+  Dropout dropout;  // element of (t,s): (t - t0)·65536 + (s - origin) in sample b, op + 0x9E3779B9·h; origin: the sample's first key
+                    // that any query keeps; t0: the origin where T = S, else 0
   Real *o = nullptr, *max = nullptr, *sum = nullptr;
 };
 
