@@ -8,6 +8,7 @@
 #include "autograd/ops/view.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/status.h"
+#include "kernels/pool.h"
 
 namespace rote {
 
@@ -79,8 +80,8 @@ void run_node(Node& node, std::vector<Tensor> dout, Pending& pending, bool retai
   call.dout = std::move(dout);
   call.din.resize(call.in_shapes.size());
   call.amax = 0;
-  call.op->backward(call);
-  if (!call.op->moves_only) record_status({0, call.op->row.name, Phase::backward, node.path, call.amax, true, node.out_shapes[0]});
+  with_default_control([&] { call.op->backward(call); });
+  if (!call.op->moves_only) record_status({0, call.op->row.name, Phase::backward, node.path, call.amax, node.out_shapes[0]});
   for (size_t i = 0; i < node.edges.size(); ++i) {
     const Edge& edge = node.edges[i];
     if (!edge.defined() || !call.din[i].defined()) continue;
@@ -140,8 +141,9 @@ void fold_gradients(const std::vector<Tensor>& leaves) {
     Tensor sum;
     for (const GradientStack& stack : meta.stacks)
       if (!stack.parts.empty()) sum = sum.defined() ? add(sum, fold(stack)) : fold(stack);
-    if (sum.defined()) meta.grad = contiguous(sum);
     meta.stacks.clear();
+    // A gradient is its own memory: add passes one dy on to several leaves.
+    if (sum.defined()) meta.grad = sum.storage().use_count() > 1 ? clone(sum) : contiguous(sum);
   }
 }
 

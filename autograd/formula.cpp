@@ -140,9 +140,6 @@ DType compute_dtype(DType result) { return result == DType::f64 ? DType::f64 : D
 
 }  // namespace
 
-// integer.cpp: the formulas that are exact on integers, over i64.
-void run_integer_formula(Call& call);
-
 namespace {
 
 // A fractional attribute takes integers out of their domain.
@@ -180,7 +177,7 @@ void detail::run_formula_backward(Call& call) {
 
 Tensor number_for(const Tensor& x, double value) {
   if (is_floating(x.dtype())) return scalar(value, x.dtype());
-  const bool whole = value == static_cast<double>(static_cast<int64_t>(value));
+  const bool whole = value == static_cast<double>(convert<int64_t>(value)) && std::abs(value) < 0x1p63;
   if (whole && x.axes() == 0 && x.dtype() != DType::boolean) return scalar(value, x.dtype());
   return scalar(value, whole ? DType::i64 : DType::f32);
 }

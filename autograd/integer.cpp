@@ -4,6 +4,7 @@
 
 #include "autograd/op.h"
 #include "autograd/ops/formulas.h"
+#include "autograd/registry.h"
 #include "kernels/pool.h"
 #include "tensor/launch.h"
 
@@ -75,7 +76,7 @@ struct Loops<OpList<F...>> {
 
 }  // namespace
 
-void run_integer_formula(Call& call) {
+void detail::run_integer_formula(Call& call) {
   const Loop f = Loops<AllFormulas>::all[call.op->formula];
   const Tensor& y = call.out[0];
   std::vector<int64_t> params;

@@ -1,6 +1,7 @@
 #include "autograd/mode.h"
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 
 #include "tensor/generator.h"
@@ -47,12 +48,6 @@ RunScopeGuard::~RunScopeGuard() {
 const RunScope* current_scope() { return RunScopeGuard::State::current ? &RunScopeGuard::State::current->scope : nullptr; }
 uint64_t current_scope_serial() { return RunScopeGuard::State::current ? RunScopeGuard::State::current->serial : 0; }
 
-int64_t leaf_rows(const Shape& shape, int64_t rows) {
-  const RunScope* scope = current_scope();
-  if (scope == nullptr || scope->samples <= 0 || shape.axes() == 0 || shape[0] == 0 || shape[0] % scope->samples != 0) return 0;
-  return rows / scope->samples * scope->sample_leaf;
-}
-
 uint32_t draw_id(const char* purpose, const std::string& at, uint32_t ordinal) {
   uint64_t hash = 0xcbf29ce484222325u;
   hash = fnv(hash, purpose, std::char_traits<char>::length(purpose));
@@ -64,7 +59,7 @@ uint32_t draw_id(const char* purpose, const std::string& at, uint32_t ordinal) {
 
 uint32_t draw_id(const char* purpose) {
   RunScopeGuard::State* state = RunScopeGuard::State::current;
-  if (state == nullptr) return draw_id("user", "", next_user_draw());
+  if (state == nullptr) return std::strcmp(purpose, "init") == 0 ? draw_id("init", "", next_init_draw()) : draw_id("user", "", next_user_draw());
   return draw_id(purpose, path, state->draws[std::string(purpose) + '\0' + path]++);
 }
 

@@ -32,6 +32,11 @@ struct RunScope {
   uint64_t first_sample = 0;  // consumed samples before this micro-batch
   int64_t samples = 0;        // along axis 0 of what enters an op
   int64_t sample_leaf = 1;    // G: consecutive samples that share one chain of a sum over samples
+
+  // Whether axis 0 of `shape` is the sample axis: as many rows for each sample.
+  bool by_sample(const Shape& shape) const { return samples > 0 && shape.axes() > 0 && shape[0] > 0 && shape[0] % samples == 0; }
+  // Rows of one sample leaf when a tensor of `shape` enters a sum over `rows` leading rows; 0: one leaf.
+  int64_t leaf_rows(const Shape& shape, int64_t rows) const { return by_sample(shape) ? rows / samples * sample_leaf : 0; }
 };
 
 // Opens a RunScope on this thread; draws and leaf uses are counted anew.
@@ -52,9 +57,6 @@ class RunScopeGuard {
 
 const RunScope* current_scope();   // nullptr outside
 uint64_t current_scope_serial();   // differs between any two scopes of the process; 0 outside
-
-// Rows of one sample leaf when a tensor of `shape` enters an op that sums over `rows` leading rows; 0: one leaf.
-int64_t leaf_rows(const Shape& shape, int64_t rows);
 
 // The op id of the next draw of this module path: hash(purpose, path, ordinal). Outside of a scope the path is "user"'s running ordinal.
 uint32_t draw_id(const char* purpose);

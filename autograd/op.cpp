@@ -5,6 +5,7 @@
 
 #include "autograd/node.h"
 #include "autograd/status.h"
+#include "kernels/pool.h"
 
 namespace rote {
 
@@ -34,11 +35,7 @@ bool Call::flag(int i) const { return integer(i) != 0; }
 const std::vector<int64_t>& Call::list(int i) const { return attr_as<std::vector<int64_t>>(*this, i, "a list of integers"); }
 const std::string& Call::word(int i) const { return attr_as<std::string>(*this, i, "a word"); }
 
-int64_t Call::leaf(int i, int64_t rows) const {
-  const Shape& shape = in_shapes[static_cast<size_t>(i)];
-  if (scope.samples <= 0 || shape.axes() == 0 || shape[0] == 0 || shape[0] % scope.samples != 0) return 0;
-  return rows / scope.samples * scope.sample_leaf;
-}
+int64_t Call::leaf(int i, int64_t rows) const { return scope.leaf_rows(in_shapes[static_cast<size_t>(i)], rows); }
 
 bool needs_grad(const Tensor& x) {
   if (!x.defined() || !x.impl()->meta) return false;
@@ -146,10 +143,10 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
     if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula < 0)
       call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema)});
   if (op.infer != nullptr) op.infer(call);
-  op.forward(call);
+  with_default_control([&] { op.forward(call); });
 
   const int path = intern_path(module_path());
-  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, true, call.out[0].shape()});
+  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, call.out[0].shape()});
   std::vector<bool> wanted(call.in.size());
   bool any = false;
   if (grad_enabled() && op.row.no_grad[0] == 0)

@@ -39,7 +39,9 @@ struct Call {
   int64_t leaf(int i, int64_t rows) const;
 };
 
-// x's elements as Real, contiguous, for a kernel.
+// An optional input as a kernel takes it.
+inline Tensor plain(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+// The first element of a contiguous tensor, nullptr for none.
 template <class Real>
 const Real* values(const Tensor& x) {
   return x.defined() ? x.data<Real>() : nullptr;

@@ -17,6 +17,7 @@ namespace detail {
 
 void run_formula(Call& call);
 void run_formula_backward(Call& call);
+void run_integer_formula(Call& call);  // integer.cpp: the formulas that are exact on integers, over i64
 OpEntry finish(OpEntry entry);  // parses the schema, checks the Row, resolves `.saves`
 
 template <class Op>

@@ -13,22 +13,20 @@ struct Paths {
   std::vector<std::string> names{""};
 };
 
-thread_local std::vector<StatusRecord> records;
+thread_local std::optional<StatusRecord> first;  // the first that holds Inf or NaN
 thread_local Paths paths;
 thread_local uint64_t sequence = 0;
 
 }  // namespace
 
-void clear_status() { records.clear(); }
+void clear_status() { first.reset(); }
 
 void record_status(const StatusRecord& record) {
-  // Outside of a run nobody reads the words: keep the newest few thousand.
-  if (records.size() >= 16384) records.erase(records.begin(), records.begin() + 8192);
-  records.push_back(record);
-  records.back().sequence = ++sequence;
+  ++sequence;
+  if (record.amax < kInfBits || first) return;
+  first = record;
+  first->sequence = sequence;
 }
-
-const std::vector<StatusRecord>& status_records() { return records; }
 
 int intern_path(const std::string& path) {
   const auto [found, is_new] = paths.ids.emplace(path, static_cast<int>(paths.names.size()));
@@ -38,11 +36,7 @@ int intern_path(const std::string& path) {
 
 const std::string& status_path(int id) { return paths.names[static_cast<size_t>(id)]; }
 
-std::optional<StatusRecord> first_non_finite() {
-  for (const StatusRecord& r : records)
-    if (r.amax >= kInfBits) return r;
-  return std::nullopt;
-}
+std::optional<StatusRecord> first_non_finite() { return first; }
 
 std::string describe(const StatusRecord& r) {
   const char* phase = r.phase == Phase::forward ? "forward" : r.phase == Phase::backward ? "backward" : "optimizer";

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "autograd/mode.h"
 #include "tensor/shape.h"
@@ -17,16 +16,14 @@ struct StatusRecord {
   Phase phase = Phase::forward;
   int path = 0;            // status_path(path) is the module path
   uint32_t amax = 0;       // largest (bits & 0x7FFFFFFF) of the f32 values written: 0x7F800000 infinity, above it NaN
-  bool inputs_finite = true;
   Shape shape;             // of the first output
 };
 
 inline constexpr uint32_t kInfBits = 0x7F800000u;
 
-// Forgets this thread's records; a training step calls it first.
+// Forgets what this thread's ops reported; a training step calls it first.
 void clear_status();
 void record_status(const StatusRecord& record);
-const std::vector<StatusRecord>& status_records();
 int intern_path(const std::string& path);
 const std::string& status_path(int id);
 

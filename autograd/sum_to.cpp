@@ -29,8 +29,7 @@ Tensor sum_axes(const Tensor& g, const bool* reduced, const RunScope& scope, uin
     *amax = std::max(*amax, k.sum_rows(columns, rows, contiguous(g).data<Real>(), sum.data<Real>()));
     return sum;
   }
-  const bool by_sample = reduced[0] && scope.samples > 0 && g.shape()[0] % scope.samples == 0;
-  const int64_t leaf = by_sample ? rows / scope.samples * scope.sample_leaf : 0;
+  const int64_t leaf = reduced[0] ? scope.leaf_rows(g.shape(), rows) : 0;
   const Tensor in_order = contiguous(alias(g, order_shape, order_strides, g.offset()));
   *amax = std::max(*amax, k.sum_columns(rows, columns, leaf, in_order.data<Real>(), sum.data<Real>()));
   return sum;

@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -57,10 +58,22 @@ void warn_once() {
       stderr);
 }
 
+// What a body threw first; the submitter throws it again once every thread has left the region.
+struct Failure {
+  std::mutex mutex;
+  std::exception_ptr first;
+
+  void keep(std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex);
+    if (!first) first = std::move(thrown);
+  }
+};
+
 struct Region {
   TaskBody body = nullptr;
   const void* context = nullptr;
   int64_t tasks = 0;
+  Failure* failure = nullptr;
 };
 
 struct Pool {
@@ -115,7 +128,7 @@ bool spin_until(const F& done) {
   return false;
 }
 
-// Takes tasks until none is left; noexcept, as a body that throws would leave workers in a dead frame. The body is
+// Takes tasks until none is left. What a body throws ends the region for all and is kept. The body is
 // reached through its pointer between two writes of the control word: no compiler can
 // move arithmetic across.
 uint32_t run_tasks(const Region& region, std::atomic<int64_t>& next) noexcept {
@@ -133,7 +146,12 @@ uint32_t run_tasks(const Region& region, std::atomic<int64_t>& next) noexcept {
     const int64_t task = next.fetch_add(1, std::memory_order_relaxed);
     if (task >= region.tasks) break;
     if (hook) hook(task);
-    largest = std::max(largest, region.body(region.context, task));
+    try {
+      largest = std::max(largest, region.body(region.context, task));
+    } catch (...) {
+      region.failure->keep(std::current_exception());
+      next.store(region.tasks, std::memory_order_relaxed);
+    }
   }
   inside_region = nested;
   if (foreign) write_control(host);
@@ -208,11 +226,14 @@ void set_num_threads(int threads) {
 int num_threads() { return thread_limit ? thread_limit : cores(); }
 
 uint32_t parallel(int64_t tasks, TaskBody body, const void* context) {
-  const Region region{body, context, tasks};
+  Failure failure;
+  const Region region{body, context, tasks, &failure};
   const int64_t threads = std::min<int64_t>(num_threads(), tasks);
   if (threads <= 1 || inside_region) {
     std::atomic<int64_t> next{0};
-    return run_tasks(region, next);
+    const uint32_t largest = run_tasks(region, next);
+    if (failure.first) std::rethrow_exception(failure.first);
+    return largest;
   }
   Pool& p = pool();
   std::lock_guard lock(p.submitting);
@@ -223,7 +244,36 @@ uint32_t parallel(int64_t tasks, TaskBody body, const void* context) {
   open_seats(p, static_cast<int>(threads) - 1);
   const uint32_t own = run_tasks(p.region, p.next);
   close_seats(p);
+  if (failure.first) std::rethrow_exception(failure.first);
   return std::max(own, p.largest.load());
+}
+
+namespace {
+
+// Puts the host's control word back, also when a body throws.
+class HostControl {
+ public:
+  HostControl() : host_(read_control()), foreign_((host_ & kControlMask) != kDefaultControl) {
+    if (!foreign_) return;
+    warn_once();
+    write_control(kDefaultControl);
+  }
+  ~HostControl() {
+    if (foreign_) write_control(host_);
+  }
+  HostControl(const HostControl&) = delete;
+  HostControl& operator=(const HostControl&) = delete;
+
+ private:
+  ControlWord host_;
+  bool foreign_;
+};
+
+}  // namespace
+
+void with_default_control(void (*body)(void*), void* context) {
+  const HostControl guard;
+  body(context);
 }
 
 void set_task_hook(void (*hook)(int64_t task)) { task_hook.store(hook); }

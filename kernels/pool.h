@@ -2,10 +2,11 @@
 //
 // 1. Any thread may submit; regions submitted by different threads run one after the other; a nested region runs inline.
 // 2. The floating-point control word (rounding to nearest, no flush to zero) is saved, set and restored around every task body.
-// 3. A body must not throw.
+// 3. What a body throws ends the region; the submitter gets the first of it when every thread has left.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rote {
 
@@ -23,6 +24,15 @@ template <class F>
 inline uint32_t parallel(int64_t tasks, const F& f) {
   return parallel(
       tasks, [](const void* context, int64_t task) -> uint32_t { return (*static_cast<const F*>(context))(task); }, &f);
+}
+
+// Runs body(context) on this thread under the control word of rule 2: for arithmetic outside of a region that a run's bits depend on. The call goes
+// through the pointer, so no compiler moves arithmetic out of it.
+void with_default_control(void (*body)(void*), void* context);
+
+template <class F>
+inline void with_default_control(F&& f) {
+  with_default_control([](void* context) { (*static_cast<std::remove_reference_t<F>*>(context))(); }, &f);
 }
 
 // Test hook: called with the task index before each body (random sleeps at task borders). nullptr: none.

@@ -1,6 +1,7 @@
 #include "nn/init.h"
 
 #include "autograd/mode.h"
+#include "kernels/pool.h"
 #include "kernels/table.h"
 #include "tensor/generator.h"
 
@@ -19,16 +20,22 @@ uint32_t init_draw() { return draw_id("init"); }
 
 void fill_normal(const Tensor& x, double std, uint32_t draw) {
   float* p = x.data<float>();
-  kernels<float>().normal(current_seed(), draw, 0, x.numel(), p);
-  const float scale = static_cast<float>(std);
-  for (int64_t i = 0; i < x.numel(); ++i) p[i] *= scale;
+  x.storage()->bump_version();
+  with_default_control([&] {
+    kernels<float>().normal(current_seed(), draw, 0, x.numel(), p);
+    const float scale = static_cast<float>(std);
+    for (int64_t i = 0; i < x.numel(); ++i) p[i] *= scale;
+  });
 }
 
 void fill_uniform(const Tensor& x, double low, double high, uint32_t draw) {
   float* p = x.data<float>();
-  kernels<float>().uniform(current_seed(), draw, 0, x.numel(), p);
-  const float first = static_cast<float>(low), width = static_cast<float>(high - low);
-  for (int64_t i = 0; i < x.numel(); ++i) p[i] = first + width * p[i];
+  x.storage()->bump_version();
+  with_default_control([&] {
+    kernels<float>().uniform(current_seed(), draw, 0, x.numel(), p);
+    const float first = static_cast<float>(low), width = static_cast<float>(high - low);
+    for (int64_t i = 0; i < x.numel(); ++i) p[i] = first + width * p[i];
+  });
 }
 
 }  // namespace rote::nn

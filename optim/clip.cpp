@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "kernels/pool.h"
 #include "kernels/table.h"
 
 namespace rote::optim {
@@ -21,7 +22,9 @@ double tree_sum(const double* values, size_t n) {
 
 }  // namespace
 
-double global_norm(const std::vector<Tensor>& params) {
+namespace {
+
+double norm_of(const std::vector<Tensor>& params) {
   std::vector<double> blocks;
   for (const Tensor& param : params) {
     const Tensor grad = param.grad();
@@ -34,6 +37,14 @@ double global_norm(const std::vector<Tensor>& params) {
     else kernels<float>().square_blocks(n, plain.data<float>(), &blocks[first]);
   }
   return blocks.empty() ? 0.0 : std::sqrt(tree_sum(blocks.data(), blocks.size()));
+}
+
+}  // namespace
+
+double global_norm(const std::vector<Tensor>& params) {
+  double norm = 0;
+  with_default_control([&] { norm = norm_of(params); });
+  return norm;
 }
 
 double clip_factor(double norm, double max_norm) { return max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0; }

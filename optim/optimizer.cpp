@@ -5,6 +5,8 @@
 
 #include "autograd/backward.h"
 #include "autograd/status.h"
+#include "kernels/pool.h"
+#include "optim/clip.h"
 
 namespace rote::optim {
 
@@ -31,8 +33,18 @@ Optimizer::Optimizer(std::vector<Group> groups, std::vector<std::string> moment_
   }
 }
 
-StepResult Optimizer::step(double factor) {
-  if (!std::isfinite(factor)) return StepResult::skipped;
+StepResult Optimizer::step(const StepOptions& options) {
+  StepResult result = StepResult::skipped;
+  with_default_control([&] {
+    const double norm = options.norm ? *options.norm : global_norm(params());
+    if (!std::isfinite(norm)) return;
+    update_all(clip_factor(norm, options.max_norm));
+    result = StepResult::applied;
+  });
+  return result;
+}
+
+void Optimizer::update_all(double factor) {
   for (size_t g = 0; g < groups_.size(); ++g)
     for (Slot& slot : slots_[g]) {
       if (!slot.param.grad().defined()) continue;
@@ -41,9 +53,8 @@ StepResult Optimizer::step(double factor) {
       ++slot.step;
       const uint32_t amax = update(groups_[g], slot, factor);
       slot.param.storage()->bump_version();
-      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, true, slot.param.shape()});
+      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, slot.param.shape()});
     }
-  return StepResult::applied;
 }
 
 void Optimizer::zero_grad() { rote::zero_grad(params()); }

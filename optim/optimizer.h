@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,11 @@ struct Group {
 
 enum class StepResult { applied, skipped };
 
+struct StepOptions {
+  double max_norm = 0;                 // gradients are clipped to this global norm; 0: not
+  std::optional<double> norm = {};     // their global norm, where the caller has it already
+};
+
 class Optimizer {
  public:
   // One parameter and its state. Moments are made at its first gradient.
@@ -40,9 +46,9 @@ class Optimizer {
 
   virtual ~Optimizer() = default;
 
-  // One update of every parameter that has a gradient, each gradient multiplied by `factor` (clipping) first. Skipped, with nothing
-  // changed, where factor is not finite.
-  StepResult step(double factor = 1.0);
+  // Finite check, clip, update, in this order: every parameter that has a gradient is updated once. Skipped, with nothing changed, where a gradient holds
+  // Inf or NaN. The factor of the clip goes into the update; gradients stay as they are.
+  StepResult step(const StepOptions& options = {});
   void zero_grad();
 
   std::vector<Group>& groups() { return groups_; }
@@ -61,6 +67,8 @@ class Optimizer {
   virtual uint32_t update(const Group& group, Slot& slot, double factor) = 0;
 
  private:
+  void update_all(double factor);
+
   std::vector<Group> groups_;
   std::vector<std::vector<Slot>> slots_;  // by group
   std::vector<std::string> moment_names_;

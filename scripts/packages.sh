@@ -40,6 +40,7 @@ install_missing_packages() {
     exit 2
   fi
   rm -f "$log"
+  missing_packages=()
 }
 
 # quietly COMMAND…: its output is shown only if it fails, which then ends the script.

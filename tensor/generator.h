@@ -5,9 +5,10 @@
 
 namespace rote {
 
-// Seeds everything that draws: initialisation, dropout outside of a run, user draws (whose ordinal starts again at 0).
+// Seeds everything that draws: initialisation, dropout outside of a run, user draws (the ordinals start again at 0).
 void manual_seed(uint64_t seed);
 uint64_t current_seed();
 uint32_t next_user_draw();
+uint32_t next_init_draw();  // of layers that do not know their name yet
 
 }  // namespace rote

@@ -9,6 +9,8 @@ namespace rote {
 
 namespace {
 
+constexpr int64_t kMostBytes = int64_t{1} << 48;
+
 const TensorImpl& checked(const std::shared_ptr<TensorImpl>& impl) {
   ROTE_CHECK(impl != nullptr, ArgumentError, "tensor: this handle is undefined (none). Give a tensor.");
   return *impl;
@@ -67,7 +69,12 @@ int64_t Tensor::item_i64() const {
 std::string describe(const Tensor& x) { return x.defined() ? str(name(x.dtype()), x.shape()) : "none"; }
 
 Tensor empty(const Shape& shape, TensorOptions options) {
-  for (const int64_t extent : shape) ROTE_CHECK(extent >= 0, ShapeError, "empty: shape ", shape, " has a negative size.");
+  int64_t bytes = size_of(options.dtype);
+  for (const int64_t extent : shape) {
+    ROTE_CHECK(extent >= 0, ShapeError, "empty: shape ", shape, " has a negative size.");
+    ROTE_CHECK(!__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes) && bytes < kMostBytes, ShapeError, "empty: shape ", shape,
+               " holds more than any memory; a tensor has less than 2^48 bytes.");
+  }
   auto impl = std::make_shared<TensorImpl>();
   impl->storage = std::make_shared<Storage>(shape.numel() * size_of(options.dtype), options.device);
   impl->shape = shape;
@@ -121,6 +128,7 @@ Tensor detach(const Tensor& x) {
 
 void copy_elements(const Tensor& dst, const Tensor& src) {
   ROTE_CHECK(dst.shape() == src.shape(), ShapeError, "copy: from ", describe(src), " to ", describe(dst), "; the shapes must be equal.");
+  dst.storage()->bump_version();
   const Runs runs = common_runs(dst.shape(), {dst.strides(), src.strides()});
   visit(dst.dtype(), [&](auto to) {
     visit(src.dtype(), [&](auto from) {
@@ -157,6 +165,7 @@ Tensor converted(const Tensor& x, DType dtype) {
 }
 
 void fill(const Tensor& x, double value) {
+  x.storage()->bump_version();
   const Runs runs = common_runs(x.shape(), {x.strides()});
   visit(x.dtype(), [&](auto t) {
     using T = decltype(t);

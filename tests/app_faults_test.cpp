@@ -46,7 +46,7 @@ std::vector<std::string> names_in(const std::string& folder) {
 }
 
 struct TrainFault {
-  const char* name;
+  std::string name;
   std::function<void(const AppFolder&)> prepare;
   const char* more;     // arguments
   const char* expected; // part of the sentence
@@ -95,7 +95,7 @@ TEST_CASE("rote train: broken inputs end with exit code 2 and one sentence, befo
       {"a stray word", nothing, "more", "more"},
   };
   for (const TrainFault& fault : table) {
-    CAPTURE(std::string(fault.name));
+    CAPTURE(fault.name);
     const AppFolder app;
     fault.prepare(app);
     const AppResult result = app.train("out", fault.more);
@@ -130,13 +130,16 @@ TEST_CASE("rote train: a full disk ends with exit code 1 and leaves what was the
   REQUIRE(app.train("out", "--max_steps 1").status == 0);
   const std::string hash = app.hash("out");
   // Blocks of 512 bytes: too few for the weights, then enough for them but not for the moments.
-  for (const auto& [blocks, more, file] : {std::tuple{10, "--save_strategy no", "model.safetensors"}, std::tuple{10, "--save_strategy epoch", "model.safetensors"},
-                                           std::tuple{40, "--save_strategy epoch", "optimizer.safetensors"}}) {
-    CAPTURE(more);
-    const AppResult result = app.train("out", more, str("ulimit -f ", blocks));
+  struct Row {
+    std::string blocks, more, file;
+  };
+  const Row table[] = {{"10", "--save_strategy no", "model.safetensors"}, {"10", "--save_strategy epoch", "model.safetensors"}, {"40", "--save_strategy epoch", "optimizer.safetensors"}};
+  for (const Row& row : table) {
+    CAPTURE(row.more);
+    const AppResult result = app.train("out", row.more, "ulimit -f " + row.blocks);
     CHECK(result.status == 1);
     const std::string said = sentence(result);
-    CHECK_MESSAGE(contains(said, file), said);
+    CHECK_MESSAGE(contains(said, row.file), said);
     CHECK_MESSAGE(contains(said, "File too large"), said);
     CHECK(app.hash("out") == hash);
     for (const std::string& name : names_in(app.file("out"))) {
@@ -164,7 +167,10 @@ TEST_CASE("rote: the other verbs refuse in one sentence with exit code 2") {
   app.folder.file("meh.tsv", "text\tlabel\ngood\tmeh\n");
   app.folder.file("broken.safetensors", "short");
   app.folder.file("empty.csv", "");
-  const std::pair<const char*, const char*> table[] = {
+  struct Row {
+    std::string words, part;
+  };
+  const Row table[] = {
       {"evaluate --model_name_or_path model --validation_file test.tsv --max_length 16", "model: this model was not fine-tuned for text-classification"},
       {"evaluate --model_name_or_path out --validation_file meh.tsv --max_length 16", "meh.tsv:2: label \"meh\" is none of the model's: neg, pos."},
       {"evaluate --model_name_or_path out --validation_file empty.csv --max_length 16", "empty.csv"},
@@ -183,12 +189,12 @@ TEST_CASE("rote: the other verbs refuse in one sentence with exit code 2") {
       {"inspect broken.safetensors", "broken.safetensors"},
       {"env --verbos", "--verbos: no such argument"},
   };
-  for (const auto& [words, expected] : table) {
-    CAPTURE(std::string(words));
-    const AppResult result = app.rote(words);
+  for (const Row& row : table) {
+    CAPTURE(row.words);
+    const AppResult result = app.rote(row.words);
     CHECK(result.status == 2);
     const std::string said = sentence(result);
-    CHECK_MESSAGE(contains(said, expected), said);
+    CHECK_MESSAGE(contains(said, row.part), said);
   }
 }
 

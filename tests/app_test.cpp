@@ -16,16 +16,19 @@ TEST_CASE("rote: --help lists the verbs, and each verb its arguments") {
   const AppResult all = app.rote("--help");
   CHECK(all.status == 0);
   CHECK(app.rote("").status == 2);
-  const std::pair<const char*, const char*> table[] = {{"train", "--output_dir"},    {"evaluate", "--validation_file"}, {"predict", "--test_file"}, {"tokenize", "--max_seq_length"},
+  struct Row {
+    std::string verb, part;
+  };
+  const Row table[] = {{"train", "--output_dir"},    {"evaluate", "--validation_file"}, {"predict", "--test_file"}, {"tokenize", "--max_seq_length"},
                                                        {"hash", "--per_tensor"},     {"inspect", "usage: rote inspect PATH\n"},               {"env", "usage: rote env\n"}};
-  for (const auto& [verb, argument] : table) {
-    CAPTURE(std::string(verb));
-    CHECK(contains(all.out, str("\n  ", verb, " ")));
-    const AppResult help = app.rote(std::string(verb) + " --help");
+  for (const Row& row : table) {
+    CAPTURE(row.verb);
+    CHECK(contains(all.out, "\n  " + row.verb + " "));
+    const AppResult help = app.rote(row.verb + " --help");
     CHECK(help.status == 0);
     CHECK(help.err == "");
-    CHECK(contains(help.out, std::string("rote ") + verb));
-    CHECK(contains(help.out, argument));
+    CHECK(contains(help.out, "rote " + row.verb));
+    CHECK(contains(help.out, row.part));
   }
 }
 

@@ -142,8 +142,7 @@ TrainOutput Trainer::train(const TrainCall& call) {
     std::fprintf(stderr, "loading the best model, %s\n", state_.best_model_checkpoint->c_str());
     load_weights(model_, SafetensorsFolder::open(*state_.best_model_checkpoint), *state_.best_model_checkpoint);
   }
-  if (args_.save_total_limit == 1 && state_.best_model_checkpoint)
-    keep_one_checkpoint(args_.output_dir, fs::path(*state_.best_model_checkpoint).filename().string());
+  if (const std::optional<std::string> best = best_of_output_dir(); args_.save_total_limit == 1 && best) keep_one_checkpoint(args_.output_dir, *best);
   fire(Event::train_end);
   double train_loss = 0;
   metrics.find("train_loss")->number(train_loss);
@@ -162,30 +161,38 @@ Metrics Trainer::train_metrics(const Run& run) const {
   return metrics;
 }
 
-bool Trainer::run_epoch(Run& run, int64_t epoch) {
+// The micro-batches of the next update, all of them up front: each is divided by the targets of all.
+Trainer::Window Trainer::next_window(const Run& run, const std::vector<int64_t>& order) const {
   const data::Dataset& dataset = *options_.train_dataset;
+  const nn::Signature signature = model_.signature();
+  const std::vector<std::string> labels = signature.label_names();
+  Window window;
+  window.targets.resize(labels.size());
+  const int64_t count = std::min(run.accumulation, run.batches - run.micro);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, dataset.size());
+    window.rows.emplace_back(order.begin() + first, order.begin() + last);
+    window.batches.push_back(collate(dataset, window.rows.back()));
+    const nn::TargetCounts targets = nn::count_targets(signature, window.batches.back());
+    for (size_t key = 0; key < labels.size(); ++key) {
+      window.targets[key] += targets[key];
+      if (signature.scored != nn::Scored::none && window.batches.back().contains(labels[key])) window.has_labels = true;
+    }
+  }
+  return window;
+}
+
+bool Trainer::run_epoch(Run& run, int64_t epoch) {
   fire(Event::epoch_begin);
   const std::vector<int64_t> order = data::epoch_order({.strategy = args_.train_sampling_strategy,
-                                                        .rows = dataset.size(),
+                                                        .rows = options_.train_dataset->size(),
                                                         .base_seed = args_.sampler_seed(),
                                                         .epoch = epoch,
                                                         .lengths = &run.lengths,
                                                         .block = run.batch * run.accumulation});
   run.updated = false;
   for (run.micro = std::exchange(run.skip_batches, 0); run.micro < run.batches;) {
-    Window window;
-    const int64_t count = std::min(run.accumulation, run.batches - run.micro);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, dataset.size());
-      window.rows.emplace_back(order.begin() + first, order.begin() + last);
-      window.batches.push_back(collate(dataset, window.rows.back()));
-      const nn::Signature signature = model_.signature();
-      for (const std::string& key : signature.label_names())
-        if (signature.scored != nn::Scored::none && window.batches.back().contains(key)) window.has_labels = true;
-      const nn::TargetCounts targets = nn::count_targets(signature, window.batches.back());
-      window.targets.resize(targets.size());
-      for (size_t key = 0; key < targets.size(); ++key) window.targets[key] += targets[key];
-    }
+    const Window window = next_window(run, order);
     fire(Event::step_begin);
     if (!run_window(run, window)) break;
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(run.micro) / static_cast<double>(run.batches);
@@ -247,7 +254,7 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   fire(Event::pre_optimizer_step);
   optimizer_->set_lr_factor(schedule_->factor(applied_steps_));
   run.learning_rate = optimizer_->groups()[0].lr;
-  optimizer_->step(optim::clip_factor(run.grad_norm, args_.max_grad_norm));
+  optimizer_->step({.max_norm = args_.max_grad_norm, .norm = run.grad_norm});
   ++applied_steps_;
   run.updated = true;
   fire(Event::optimizer_step);
@@ -320,9 +327,15 @@ void Trainer::save_checkpoint(Run& run) {
   write.commit();
   std::erase(written_checkpoints_, name);
   written_checkpoints_.push_back(name);
-  std::optional<std::string> best;
-  if (state_.best_model_checkpoint) best = fs::path(*state_.best_model_checkpoint).filename().string();
-  rotate_checkpoints(args_.output_dir, {.limit = args_.save_total_limit.value_or(0), .written = written_checkpoints_, .best = best});
+  rotate_checkpoints(args_.output_dir, {.limit = args_.save_total_limit.value_or(0), .written = written_checkpoints_, .best = best_of_output_dir()});
+}
+
+// The name of the best checkpoint, unless it lies in the folder of an earlier run.
+std::optional<std::string> Trainer::best_of_output_dir() const {
+  if (!state_.best_model_checkpoint) return {};
+  const fs::path best = *state_.best_model_checkpoint;
+  std::error_code elsewhere;
+  return fs::equivalent(best.parent_path(), args_.output_dir, elsewhere) ? std::optional(best.filename().string()) : std::nullopt;
 }
 
 // The files that a resume does not need but that a whole checkpoint has: a torn one would be carried on.
@@ -369,13 +382,15 @@ void Trainer::resume(const std::string& folder, Run& run) {
   // All of the folder is read and checked before anything of this Trainer changes.
   const TrainerState saved = load_state_from_json((fs::path(folder) / "trainer_state.json").string()).state;
   const SafetensorsFolder weights = SafetensorsFolder::open(folder);
-  check_saved_files(folder);
   const std::optional<TrainingState> training = read_training_state(folder, *optimizer_);
   run.first_epoch = saved.global_step / run.updates_per_epoch;
   const int64_t windows = saved.global_step % run.updates_per_epoch;
   run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;
   run.consumed = run.first_epoch * run.rows_per_epoch + run.skip_batches * run.batch;
-  if (training) check_position(folder, training->random, run);
+  if (training) {
+    check_saved_files(folder);
+    check_position(folder, training->random, run);
+  }
 
   load_weights(model_, weights, folder);
   if (training) {

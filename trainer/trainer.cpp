@@ -1,6 +1,7 @@
 // trainer/trainer.cpp — what a Trainer is made of: checks, optimizer and schedule, batches, saving and logging. The loop: loop.cpp.
 #include "trainer/trainer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void create_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   ROTE_CHECK(!error, IoError, "output_dir: cannot create ", folder, ": ", error.message(), ".");
-  ROTE_CHECK(::access(folder.c_str(), W_OK) == 0, IoError, "output_dir: cannot write into ", folder, ": ", std::strerror(errno), ".");
+  ROTE_CHECK(::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0, IoError, "output_dir: cannot write into ", folder, ": ", std::strerror(errno), ".");
 }
 
 }  // namespace

@@ -101,12 +101,14 @@ class Trainer {
   void check_saved_files(const std::string& folder) const;
   void check_position(const std::string& folder, const RandomState& saved, const Run& run) const;
   void warn_of_changes(const TrainerState& saved) const;
+  Window next_window(const Run& run, const std::vector<int64_t>& order) const;
   bool run_epoch(Run& run, int64_t epoch);
   bool run_window(Run& run, const Window& window);
   void update(Run& run, const Window& window, double loss);
   void log_evaluate_save(Run& run);
   void track_best(const Metrics& metrics);
   void save_checkpoint(Run& run);
+  std::optional<std::string> best_of_output_dir() const;
   void write_model(const std::string& folder) const;
   Metrics train_metrics(const Run& run) const;
   bool is_stopped() const { return control_.should_epoch_stop || control_.should_training_stop; }

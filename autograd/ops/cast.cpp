@@ -11,11 +11,12 @@ void Cast::forward(Call& call) {
       copy_elements(call.out[0], call.in[0]);
       return;
     }
-  throw DTypeError(str("cast: \"", call.word(0), "\" is not a dtype; known are f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool."));
+  std::string known;
+  for (const DTypeInfo& one : kDTypeInfo) known += str(known.empty() ? "" : " ", one.name);
+  throw DTypeError(str("cast: \"", call.word(0), "\" is not a dtype; known are ", known, "."));
 }
 
 void Cast::backward(Call& call) { call.din[0] = converted(call.dout[0], call.in_dtypes[0]); }
-
 
 std::vector<Composition> cast_compositions() {
   return {

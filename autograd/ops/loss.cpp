@@ -20,8 +20,8 @@ void CrossEntropy::forward(Call& call) {
                V, " classes; labels lie in 0…", V - 1, " or are ", ignored, " (not scored).");
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]);
-    call.saw(kernels<Real>().cross_entropy(rows, V, x.data<Real>(), label, ignored, values<Real>(call.in[2]), static_cast<Real>(call.number(1)),
+    const Tensor x = contiguous(call.in[0]), weight = plain(call.in[2]);
+    call.saw(kernels<Real>().cross_entropy(rows, V, x.data<Real>(), label, ignored, values<Real>(weight), static_cast<Real>(call.number(1)),
                                            call.out[0].data<Real>(), call.out[1].data<Real>()));
   });
 }
@@ -30,10 +30,10 @@ void CrossEntropy::backward(Call& call) {
   if (!call.wants(0)) return;
   with_real(call, call.out[1].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]), labels = contiguous(call.in[1]), dloss = contiguous(call.dout[0]);
+    const Tensor x = contiguous(call.in[0]), labels = contiguous(call.in[1]), weight = plain(call.in[2]), dloss = contiguous(call.dout[0]);
     const Tensor dx = empty(x.shape(), {.dtype = x.dtype()});
     call.saw(kernels<Real>().cross_entropy_backward(labels.numel(), x.size(-1), x.data<Real>(), labels.data<int64_t>(), call.integer(0),
-                                                    values<Real>(call.in[2]), static_cast<Real>(call.number(1)), call.out[1].data<Real>(),
+                                                    values<Real>(weight), static_cast<Real>(call.number(1)), call.out[1].data<Real>(),
                                                     dloss.data<Real>(), dx.data<Real>()));
     call.din[0] = dx;
   });

@@ -10,12 +10,12 @@ namespace rote {
 Dropout draw_of(const Call& call, double p, int64_t* rows) {
   ROTE_CHECK(p >= 0 && p <= 1, ArgumentError, call.op->row.name, ": p is ", p, "; a probability lies in [0,1].");
   const Shape& shape = call.in_shapes[0];
-  const bool by_sample = call.scope.samples > 0 && shape.axes() > 0 && shape[0] > 0 && shape[0] % call.scope.samples == 0;
+  const bool by_sample = call.scope.by_sample(shape);
   *rows = by_sample ? shape[0] : 1;
   Dropout d;
   d.seed = call.scope.samples > 0 ? call.scope.seed : current_seed();
   // Rows that share a sample (the choices of a multiple-choice question) follow one another.
-  d.first_sample = by_sample ? call.scope.first_sample * static_cast<uint64_t>(shape[0] / call.scope.samples) : 0;
+  d.first_sample = by_sample ? call.scope.first_sample * static_cast<uint64_t>(shape[0] / call.scope.samples) : call.scope.first_sample;
   d.op = call.draw;
   d.threshold = static_cast<uint32_t>(std::lround(p * 65536.0));
   d.scale = d.threshold >= 65536 ? 0.0f : static_cast<float>(65536.0 / (65536.0 - d.threshold));

@@ -98,8 +98,11 @@ BertAttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& ma
   BertAttentionResult result;
   Tensor context;
   if (with_probabilities) {
+    // Dropout of [B,H,T,T] would be numbered by the padded length, that of the fused op is not.
+    ROTE_CHECK(!training() || dropout.p == 0, StateError, "BertSelfAttention: output_attentions while training needs attention_probs_dropout_prob 0, it is ", dropout.p,
+               "; ask for attentions in eval mode.");
     const Tensor scores = matmul(q, transpose(k, 2, 3)) * (1 / std::sqrt(static_cast<double>(D)));
-    result.probabilities = dropout(mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
+    result.probabilities = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
     context = matmul(result.probabilities, v);
   } else {
     context = scaled_dot_product_attention(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0});

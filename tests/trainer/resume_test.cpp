@@ -256,6 +256,33 @@ TEST_CASE("resume: what a crash has left of a checkpoint is passed over and repl
   for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().filename().string().rfind("checkpoint-", 0) == 0);
 }
 
+TEST_CASE("resume: a best of another folder takes no checkpoint of this one with it (48)") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = saving_args(folder.path());
+  args.eval_strategy = IntervalStrategy::steps;
+  args.eval_steps = 1;
+  args.metric_for_best_model = "score";
+  args.save_total_limit = 1;
+  args.max_steps = 5;
+  const auto first_is_best = [] {  // each evaluation is worse than the one before
+    SmallRunOptions options;
+    options.trainer.compute_metrics = [value = 9.0](const EvalPrediction&) mutable { return Metrics{{"score", value -= 1}}; };
+    return options;
+  };
+  SmallRun first(args, first_is_best());
+  first.train();
+  CHECK(checkpoints_in(folder.path()).size() == 1);
+  args.output_dir = elsewhere.path();
+  args.max_steps = 7;
+  SmallRunOptions worse;
+  worse.trainer.compute_metrics = [](const EvalPrediction&) { return Metrics{{"score", 0.0}}; };
+  SmallRun second(args, std::move(worse));
+  second.train(checkpoint(folder.path(), 1));
+  CHECK(second.trainer->state().best_model_checkpoint == checkpoint(folder.path(), 1));
+  REQUIRE(checkpoints_in(elsewhere.path()).size() == 1);
+  CHECK(checkpoint_step(checkpoints_in(elsewhere.path())[0]) == 7);
+}
+
 TEST_CASE("resume: the failures that early stopping has counted go on (25)") {
   const TempFolder folder, elsewhere;
   TrainingArguments args = saving_args(folder.path());

@@ -92,9 +92,10 @@ void check_history(const std::vector<Logs>& history, const Value& expected, cons
     CAPTURE(i);
     if (is_resumed) CHECK(got[i].size() == wanted[i].as_map()->size());
     else CHECK(keys_of(got[i]) == keys_of(*wanted[i].as_map()));
-    for (const auto& [key, value] : *wanted[i].as_map()) {
+    for (const auto& entry : *wanted[i].as_map()) {
+      const std::string& key = entry.first;
       double reference = 0, tolerance = 0;
-      value.number(reference);
+      entry.second.number(reference);
       at(rtol, key).number(tolerance);
       CAPTURE(key);
       if (key != "train_loss" || !is_resumed) CHECK(std::abs(number_at(got[i], key) - reference) <= tolerance * std::max(std::abs(reference), 1e-3));
@@ -104,7 +105,9 @@ void check_history(const std::vector<Logs>& history, const Value& expected, cons
 
 void check_weights(nn::Model& model, const Case& c, const Value& expected) {
   const std::map<std::string, Tensor> final = load_safetensors(c.data + "/final.safetensors");
-  for (const auto& [name, param] : nn::state_dict(model)) {
+  for (const auto& entry : nn::state_dict(model)) {
+    const std::string& name = entry.first;
+    const Tensor& param = entry.second;
     CAPTURE(name);
     const Value& bound = at(expected, name);
     double rtol = 0, atol = 0;

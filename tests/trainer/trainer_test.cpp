@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -105,6 +106,26 @@ TEST_CASE("Trainer: what cannot be done is refused before output_dir is made") {
   CHECK(names_in(folder.path()) == "");
 }
 
+TEST_CASE("Trainer: an output_dir that cannot be written into is refused") {
+  const TempFolder folder;
+  fs::create_directory(folder.file("out"));
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(folder.file("out"), fs::perms(0555));
+  const auto model = small_classifier();
+  const data::ListDataset rows = small_rows(4);
+  const TrainingArguments args = quiet_args(folder.file("out"));
+  const uid_t user = geteuid();
+  if (user == 0) REQUIRE(seteuid(65534) == 0);  // root may write anywhere
+  std::string text;
+  try {
+    Trainer(*model, args, {.train_dataset = &rows});
+  } catch (const IoError& error) {
+    text = error.text;
+  }
+  REQUIRE(seteuid(user) == 0);
+  CHECK(text == "output_dir: cannot write into " + folder.file("out") + ": Permission denied.");
+}
+
 TEST_CASE("Trainer: fires init_end once its folder is there") {
   struct Witness : TrainerCallback {
     std::string folder;
@@ -120,15 +141,19 @@ TEST_CASE("Trainer: fires init_end once its folder is there") {
 
 TEST_CASE("best: the metric sequence leaves the folders of the reference (48, 49, 52, 54)") {
   const std::vector<double> values = {.5, .9, .3, .4, .2, .1};
-  const std::pair<int64_t, const char*> table[] = {{1, "checkpoint-2"}, {2, "checkpoint-2 checkpoint-6"}, {3, "checkpoint-2 checkpoint-5 checkpoint-6"}};
-  for (const auto& [limit, left] : table) {
-    CAPTURE(limit);
+  struct Row {
+    int64_t limit;
+    const char* left;
+  };
+  const Row table[] = {{1, "checkpoint-2"}, {2, "checkpoint-2 checkpoint-6"}, {3, "checkpoint-2 checkpoint-5 checkpoint-6"}};
+  for (const Row& row : table) {
+    CAPTURE(row.limit);
     const TempFolder folder;
     TrainingArguments args = scored_args(folder.path(), 6);
-    args.save_total_limit = limit;
+    args.save_total_limit = row.limit;
     SmallRun run(args, with(scored(values)));
     run.train();
-    CHECK(names_in(folder.path()) == left);
+    CHECK(names_in(folder.path()) == row.left);
     CHECK(run.trainer->state().best_global_step == 2);
     CHECK(*run.trainer->state().best_metric == .9);
     CHECK(run.trainer->state().best_model_checkpoint == folder.path() + "/checkpoint-2");
@@ -263,6 +288,21 @@ TEST_CASE("evaluate: before any training the epoch is the integer 0") {
   const PredictionOutput output = run.trainer->predict(run.eval_rows);
   CHECK(keys_of(output.metrics) == "test_loss test_runtime test_samples_per_second test_steps_per_second");
   CHECK(run.trainer->state().log_history.size() == 1);
+}
+
+TEST_CASE("predict: a row has the same bits in a batch of any size, however it is padded") {
+  std::vector<float> alone;
+  for (const int64_t batch : {1, 2, 5}) {
+    const TempFolder folder;
+    TrainingArguments args = quiet_args(folder.path());
+    args.per_device_eval_batch_size = batch;
+    SmallRun run(args);
+    const Tensor logits = run.trainer->predict(run.rows).predictions.at(0);
+    const std::vector<float> values(logits.data<float>(), logits.data<float>() + logits.numel());
+    if (alone.empty()) alone = values;
+    CHECK(values.size() == 30);
+    CHECK(values == alone);
+  }
 }
 
 TEST_CASE("remove_unused_columns: what the model does not take is left out, and not everything may be") {

@@ -38,7 +38,7 @@ std::vector<std::string> label_set(const Table& table, const std::string& label_
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   if (std::all_of(labels.begin(), labels.end(), is_whole))
-    std::sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
+    std::stable_sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
   return labels;
 }
 
