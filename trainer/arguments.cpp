@@ -14,6 +14,9 @@ namespace rote {
 
 namespace {
 
+// Counts stay below this, so that products of two of them and a batch fit 64 bits.
+constexpr int64_t kMany = int64_t{1} << 20;
+
 using T = TrainingArguments;
 
 // Seeds are the 32 bits that the generator of the data order takes.
@@ -119,10 +122,10 @@ ArgumentTable<T> make_table() {
       {
           field(&T::output_dir, {.name = "output_dir", .help = "folder for checkpoints and the final model"}),
           field(&T::per_device_train_batch_size,
-                {.name = "per_device_train_batch_size", .help = "size of a micro-batch", .unit = "rows", .at_least = 1}),
+                {.name = "per_device_train_batch_size", .help = "size of a micro-batch", .unit = "rows", .at_least = 1, .below = kMany}),
           field(&T::num_train_epochs,
-                {.name = "num_train_epochs", .help = "length of the run; a fraction cuts the last one", .unit = "epochs", .at_least = 0}),
-          field(&T::max_steps, {.name = "max_steps", .help = "length of the run; above 0 it overrides the epochs", .unit = "updates"}),
+                {.name = "num_train_epochs", .help = "length of the run; a fraction cuts the last one", .unit = "epochs", .at_least = 0, .below = kMany}),
+          field(&T::max_steps, {.name = "max_steps", .help = "length of the run; above 0 it overrides the epochs", .unit = "updates", .below = kMany}),
           field(&T::learning_rate, {.name = "learning_rate", .help = "rate that the schedule scales", .at_least = 0}),
           field(&T::lr_scheduler_type, {.name = "lr_scheduler_type", .help = "schedule of the rate", .words = words(optim::schedule_names())}),
           field(&T::warmup_steps,
@@ -132,14 +135,14 @@ ArgumentTable<T> make_table() {
           field(&T::adam_beta1, {.name = "adam_beta1", .help = "decay of the mean of gradients"}),
           field(&T::adam_beta2, {.name = "adam_beta2", .help = "decay of the mean of squared gradients"}),
           field(&T::adam_epsilon, {.name = "adam_epsilon", .help = "added to the root of that mean"}),
-          field(&T::gradient_accumulation_steps, {.name = "gradient_accumulation_steps", .help = "micro-batches of one update", .at_least = 1}),
+          field(&T::gradient_accumulation_steps, {.name = "gradient_accumulation_steps", .help = "micro-batches of one update", .at_least = 1, .below = kMany}),
           field(&T::max_grad_norm, {.name = "max_grad_norm", .help = "norm to which gradients are clipped, 0 for no clipping", .at_least = 0}),
           field(&T::logging_strategy, {.name = "logging_strategy", .help = "when to log"}),
           field(&T::logging_steps,
                 {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0}),
           field(&T::logging_first_step, {.name = "logging_first_step", .help = "log after update 1 as well"}),
           field(&T::logging_nan_inf_filter,
-                {.name = "logging_nan_inf_filter", .help = "leave non-finite losses out of the logged mean; they are counted apart"}),
+                {.name = "logging_nan_inf_filter", .help = "leave batches with a non-finite loss out of eval_loss; eval_nonfinite_steps counts them"}),
           field(&T::include_num_input_tokens_seen,
                 {.name = "include_num_input_tokens_seen", .help = "count and log input tokens", .flag_word = "all"}),
           field(&T::log_level, {.name = "log_level", .help = "least severity of messages, passive leaves it as it is"}),
@@ -153,7 +156,7 @@ ArgumentTable<T> make_table() {
                                  .at_least = 0}),
           field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before this point", .unit = "updates or epochs"}),
           field(&T::per_device_eval_batch_size,
-                {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1}),
+                {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1, .below = kMany}),
           field(&T::eval_on_start, {.name = "eval_on_start", .help = "evaluate before the first update"}),
           field(&T::save_only_model, {.name = "save_only_model", .help = "checkpoints without what a resume needs"}),
           field(&T::save_strategy, {.name = "save_strategy", .help = "when to save a checkpoint"}),

@@ -5,24 +5,19 @@
 
 namespace rote {
 
-namespace {
-
-// `a,b` in one word is two columns, as scripts for the Hugging Face Trainer write it.
-std::vector<std::string> resolve_columns(DataArguments& args) {
+std::vector<std::string> split_columns(std::vector<std::string>& text_column_names) {
   std::vector<std::string> columns;
-  for (const std::string& names : args.text_column_names) {
+  for (const std::string& names : text_column_names) {
     for (size_t begin = 0; begin <= names.size();) {
       const size_t end = std::min(names.find(',', begin), names.size());
       columns.push_back(names.substr(begin, end - begin));
       begin = end + 1;
     }
   }
-  args.text_column_names = columns;
+  text_column_names = columns;
   if (columns.size() == 1 || columns.size() == 2) return {};
   return {str("--text_column_names: names ", columns.size(), " columns; a model takes one text or a pair of two.")};
 }
-
-}  // namespace
 
 const ArgumentTable<DataArguments>& DataArguments::table() {
   using D = DataArguments;
@@ -39,7 +34,7 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::max_seq_length,
                 {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
       },
-      resolve_columns,
+      [](D& args) { return split_columns(args.text_column_names); },
   };
   return rows;
 }

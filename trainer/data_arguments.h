@@ -25,4 +25,7 @@ struct DataArguments {
   static const ArgumentTable<DataArguments>& table();
 };
 
+// Makes two names of `a,b` in one word, as scripts for the Hugging Face Trainer write it; the faults of what then are not one or two columns.
+std::vector<std::string> split_columns(std::vector<std::string>& text_column_names);
+
 }  // namespace rote

@@ -12,14 +12,16 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Rows of all batches one after the other; where the second axes differ, the shorter ones are padded with -100 on the right.
+// Rows of all batches one after the other; where another axis differs, the shorter ones are padded with -100 at its end.
 Tensor joined(const std::vector<Tensor>& parts) {
   if (parts.empty()) return {};
   Shape shape = parts[0].axes() == 0 ? Shape{1} : parts[0].shape();
   int64_t rows = 0;
   for (const Tensor& part : parts) {
     rows += part.axes() == 0 ? 1 : part.size(0);
-    if (part.axes() > 1 && part.size(1) > shape[1]) shape[1] = part.size(1);
+    ROTE_CHECK(part.axes() == parts[0].axes(), ShapeError, "evaluate: an output is ", describe(part), " in one batch and ", describe(parts[0]),
+               " in another; it must have as many axes in each.");
+    for (int axis = 1; axis < part.axes(); ++axis) shape[axis] = std::max(shape[axis], part.shape()[axis]);
   }
   shape[0] = rows;
   const Tensor all = full(shape, -100, {.dtype = parts[0].dtype()});

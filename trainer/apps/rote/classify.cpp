@@ -21,6 +21,9 @@ Classifier load_classifier(const std::string& folder) {
   nn::Loaded<nn::Model> loaded = nn::load_model("text-classification", folder);
   ROTE_CHECK(loaded.report.missing.empty(), ArgumentError, folder, ": this model was not fine-tuned for text-classification, ", loaded.report.text(),
              "; train it first (rote train).");
+  const std::optional<std::string>& problem = loaded.model->config()->problem_type;
+  ROTE_CHECK(!problem || *problem == "single_label_classification", ArgumentError, folder, ": its problem_type is ", problem.value_or(""),
+             "; this command takes models with one label a text (single_label_classification).");
   c.model = std::move(loaded.model);
   const nn::Config& config = *c.model->config();
   for (int64_t id = 0; id < config.num_labels(); ++id) c.labels.push_back(config.label(id));

@@ -6,6 +6,7 @@
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
+#include "trainer/data_arguments.h"
 #include "trainer/parser.h"
 #include "trainer/text_forms.h"
 
@@ -35,9 +36,10 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
           field(&A::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&A::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
           field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
-          field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1}),
-          field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0}),
+          field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
+          field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
+      [](A& args) { return split_columns(args.text_column_names); },
   };
   return rows;
 }

@@ -7,6 +7,7 @@
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
+#include "trainer/data_arguments.h"
 #include "trainer/json_text.h"
 #include "trainer/parser.h"
 
@@ -38,10 +39,11 @@ const ArgumentTable<PredictArguments>& PredictArguments::table() {
           field(&A::test_file, {.name = "test_file", .help = "rows to predict, .csv .tsv or .jsonl, in place of texts"}),
           field(&A::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
-          field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1}),
+          field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
           field(&A::output_format, {.name = "output_format", .help = "text: label, probability and text between tabs; json: one object a line, with logits"}),
-          field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0}),
+          field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
+      [](A& args) { return split_columns(args.text_column_names); },
   };
   return rows;
 }
