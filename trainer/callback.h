@@ -15,7 +15,7 @@ namespace rote {
 
 struct TrainingArguments;
 
-// What a callback sees. logs is there on_log, metrics on_evaluate and on_predict; what one callback changes in them, later ones and the caller see.
+// What a callback sees. logs is there on_log, metrics on_evaluate and on_predict; what one callback changes in them, later ones see.
 struct CallbackContext {
   const TrainingArguments& args;
   const TrainerState& state;

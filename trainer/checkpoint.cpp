@@ -106,7 +106,10 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
                                          {"seed", random.seed},
                                          {"data_seed", random.data_seed},
                                          {"consumed_samples", random.consumed_samples},
-                                         {"epoch_samples", random.epoch_samples}});
+                                         {"epoch_samples", random.epoch_samples},
+                                         {"update_samples", random.update_samples},
+                                         {"epoch", random.epoch},
+                                         {"epoch_consumed", random.epoch_consumed}});
 }
 
 std::optional<TrainingState> read_training_state(const fs::path& folder, const optim::Optimizer& optimizer) {
@@ -126,6 +129,9 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   state.random.data_seed = whole(random, "data_seed", rng);
   state.random.consumed_samples = whole(random, "consumed_samples", rng);
   state.random.epoch_samples = whole(random, "epoch_samples", rng);
+  state.random.update_samples = whole(random, "update_samples", rng);
+  state.random.epoch = whole(random, "epoch", rng);
+  state.random.epoch_consumed = whole(random, "epoch_consumed", rng);
   state.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
   whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);

@@ -18,7 +18,10 @@ struct RandomState {
   int64_t seed = 0;
   int64_t data_seed = 0;
   int64_t consumed_samples = 0;
-  int64_t epoch_samples = 0;  // rows of one epoch
+  int64_t epoch_samples = 0;   // rows of one epoch
+  int64_t update_samples = 0;  // rows of one whole update
+  int64_t epoch = 0;           // the epoch that goes on, and its rows so far
+  int64_t epoch_consumed = 0;
   int64_t sample_leaf = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/mode.h"
+#include "kernels/pool.h"
 #include "trainer/text_forms.h"
 
 namespace rote {
@@ -70,11 +71,13 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
     std::vector<int64_t> wanted;
     for (int64_t row = out.rows; row < std::min(out.rows + pass.batch_rows, rows); ++row) wanted.push_back(row);
     const nn::Batch batch = pass.batch(wanted);
-    const LossOutput result = pass.forward(batch);
+    LossOutput result;
+    with_default_control([&] { result = pass.forward(batch); });
     const double count = static_cast<double>(wanted.size());
     if (result.loss.defined()) {
       const double loss = is_scored(model.signature(), batch) ? result.loss.item() : NAN;
       has_loss = true;
+      if (is_scored(model.signature(), batch) && !std::isfinite(loss)) ++out.nonfinite_batches;
       if (!pass.nan_inf_filter || std::isfinite(loss)) {
         loss_sum += loss * count;
         loss_rows += count;
@@ -122,6 +125,7 @@ Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& pr
   if (output.loss) metrics.set(prefix + "_loss", *output.loss);
   for (const auto& [name, value] : computed)
     if (!has_prefix(name)) metrics.set(prefix + "_" + name, value);
+  if (output.nonfinite_batches > 0) metrics.set(prefix + "_nonfinite_steps", output.nonfinite_batches);
   const Speed speed{.seconds = output.seconds, .samples = static_cast<double>(output.rows), .steps = static_cast<double>(output.batches)};
   for (const auto& [name, value] : speed_metrics(prefix, speed)) metrics.set(name, value);
   return metrics;

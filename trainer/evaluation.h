@@ -40,6 +40,7 @@ struct EvaluationOutput {
   EvalPrediction prediction;
   std::optional<double> loss;  // mean over rows of the loss of their batch
   int64_t rows = 0, batches = 0;
+  int64_t nonfinite_batches = 0;  // whose loss was Inf or NaN
   double seconds = 0;
 };
 

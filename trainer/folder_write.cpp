@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
+#include <cstdio>
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -56,15 +59,21 @@ void FolderWrite::commit() {
   std::error_code error;
   const fs::path replaced = hidden_beside(final_).string() + "-replaced";
   fs::remove_all(replaced, error);
-  if (fs::exists(final_)) {
-    fs::rename(final_, replaced, error);
-    if (error) fail("cannot replace", final_, error.value());
-  }
-  fs::rename(temporary_, final_, error);
-  if (error) {
-    const int reason = error.value();
-    fs::rename(replaced, final_, error);
-    fail("cannot write", final_, reason);
+  // One exchange where the file system can: no instant without a folder of that name.
+  const bool exchanged = fs::exists(final_) && ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0;
+  if (exchanged) {
+    fs::rename(temporary_, replaced, error);
+  } else {
+    if (fs::exists(final_)) {
+      fs::rename(final_, replaced, error);
+      if (error) fail("cannot replace", final_, error.value());
+    }
+    fs::rename(temporary_, final_, error);
+    if (error) {
+      const int reason = error.value();
+      fs::rename(replaced, final_, error);
+      fail("cannot write", final_, reason);
+    }
   }
   committed_ = true;
   fs::remove_all(replaced, error);
@@ -83,6 +92,13 @@ void write_files_into(const fs::path& folder, const std::function<void(const fs:
     sync_all(temporary);
     std::vector<fs::path> names;
     for (const auto& entry : fs::directory_iterator(temporary, error)) names.push_back(entry.path().filename());
+    // The weights last: a crash between two names then leaves old weights beside new words, never the other way round.
+    std::sort(names.begin(), names.end(), [](const fs::path& a, const fs::path& b) {
+      const auto key = [](const fs::path& name) { return std::pair(name.extension() == ".safetensors", name.string()); };
+      return key(a) < key(b);
+    });
+    for (const fs::path& name : names)
+      if (fs::is_directory(folder / name)) fail("cannot write", folder / name, EISDIR);
     for (const fs::path& name : names) {
       fs::rename(temporary / name, folder / name, error);
       if (error) fail("cannot write", folder / name, error.value());

@@ -1,4 +1,6 @@
 // trainer/loop.cpp — train(): epochs, windows, micro-steps, in the order of the reference (trainer.md 2). Evaluation: evaluate.cpp.
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -71,6 +73,7 @@ struct Trainer::Run {
   int64_t first_epoch = 0;
   int64_t first_step = 0;               // global_step at which this process began
   int64_t first_tokens = 0;             // num_input_tokens_seen then
+  int64_t epoch = 0;                    // under way
   int64_t micro = 0;                    // micro-batches of this epoch so far
   double begun = 0;
 
@@ -106,6 +109,12 @@ Trainer::Run Trainer::plan_run() const {
 }
 
 TrainOutput Trainer::train(const TrainCall& call) {
+  TrainOutput output;
+  with_default_control([&] { output = run_training(call); });
+  return output;
+}
+
+TrainOutput Trainer::run_training(const TrainCall& call) {
   ROTE_CHECK(options_.train_dataset != nullptr, ArgumentError, "train: no train_dataset; give one in the TrainerOptions.");
   ROTE_CHECK(options_.train_dataset->size() > 0, ArgumentError, "train: the train_dataset has no rows; it needs at least one.");
   set_num_threads(static_cast<int>(options_.rote.num_threads));
@@ -126,7 +135,10 @@ TrainOutput Trainer::train(const TrainCall& call) {
   run.first_step = run.last_logged = state_.global_step;
   run.first_tokens = state_.num_input_tokens_seen;
   run.begun = now();
-  started_ = true;
+  const int64_t leaves = (run.batch + options_.rote.sample_leaf - 1) / options_.rote.sample_leaf;
+  if (run.accumulation > 1 && (run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
+    std::fprintf(stderr, "micro-batches of %lld rows are no power of two of sample leaves: the bits of this run are those of this split alone\n",
+                 static_cast<long long>(run.batch));
   optimizer_->zero_grad();
   control_ = TrainerControl{};
   fire(Event::train_begin);
@@ -191,6 +203,7 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
                                                         .lengths = &run.lengths,
                                                         .block = run.batch * run.accumulation});
   run.updated = false;
+  run.epoch = epoch;
   for (run.micro = std::exchange(run.skip_batches, 0); run.micro < run.batches;) {
     const Window window = next_window(run, order);
     fire(Event::step_begin);
@@ -207,6 +220,7 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
 
 // False where a callback stops the epoch in the middle of the window: its gradients and losses are dropped.
 bool Trainer::run_window(Run& run, const Window& window) {
+  started_ = true;
   clear_status();
   double loss = 0;
   for (size_t i = 0; i < window.batches.size(); ++i) {
@@ -316,11 +330,18 @@ void Trainer::save_checkpoint(Run& run) {
   const fs::path place = fs::path(args_.output_dir) / name;
   FolderWrite write(place);
   write_model(write.folder().string());
-  if (state_.best_global_step == state_.global_step) state_.best_model_checkpoint = place.string();
+  if (state_.best_global_step) {
+    const std::string best = str("checkpoint-", *state_.best_global_step);
+    const bool is_there = best == name || std::find(written_checkpoints_.begin(), written_checkpoints_.end(), best) != written_checkpoints_.end();
+    if (is_there) state_.best_model_checkpoint = (fs::path(args_.output_dir) / best).string();
+  }
+  // After an epoch that a callback cuts short the next one follows, though rows of it are left.
+  const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop;
+  const int64_t epoch = is_cut ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut ? 0 : std::min(run.micro * run.batch, run.rows_per_epoch);
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, applied_steps_,
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
-                         .sample_leaf = options_.rote.sample_leaf});
+                         .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf});
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
@@ -361,9 +382,9 @@ void Trainer::check_position(const std::string& folder, const RandomState& saved
              saved.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
   ROTE_CHECK(args_.ignore_data_skip || saved.epoch_samples == run.rows_per_epoch, StateError, "resume_from_checkpoint: ", folder,
              " was written with epochs of ", saved.epoch_samples, " rows, this run has ", run.rows_per_epoch, "; give the same rows, or --ignore_data_skip.");
-  ROTE_CHECK(args_.ignore_data_skip || saved.consumed_samples == run.consumed, StateError, "resume_from_checkpoint: ", folder, " had seen ",
-             saved.consumed_samples, " rows, with these arguments its step stands at ", run.consumed,
-             "; give the same rows, batch size and accumulation, or --ignore_data_skip.");
+  ROTE_CHECK(args_.ignore_data_skip || saved.update_samples == run.batch * run.accumulation, StateError, "resume_from_checkpoint: ", folder,
+             " was written with updates of ", saved.update_samples, " rows, those of this run have ", run.batch * run.accumulation,
+             "; give the same batch size times accumulation, or --ignore_data_skip.");
 }
 
 // The arguments of this run hold, whatever the checkpoint's were.
@@ -380,7 +401,10 @@ void Trainer::warn_of_changes(const TrainerState& saved) const {
 
 void Trainer::resume(const std::string& folder, Run& run) {
   // All of the folder is read and checked before anything of this Trainer changes.
-  const TrainerState saved = load_state_from_json((fs::path(folder) / "trainer_state.json").string()).state;
+  const LoadedState loaded = load_state_from_json((fs::path(folder) / "trainer_state.json").string());
+  const TrainerState& saved = loaded.state;
+  for (const std::string& key : loaded.unknown_keys)
+    std::fprintf(stderr, "resume_from_checkpoint: %s/trainer_state.json has %s, which is not known here and left out\n", folder.c_str(), key.c_str());
   const SafetensorsFolder weights = SafetensorsFolder::open(folder);
   const std::optional<TrainingState> training = read_training_state(folder, *optimizer_);
   run.first_epoch = saved.global_step / run.updates_per_epoch;
@@ -394,8 +418,12 @@ void Trainer::resume(const std::string& folder, Run& run) {
 
   load_weights(model_, weights, folder);
   if (training) {
+    const RandomState& random = training->random;
+    const bool epoch_is_over = random.epoch_consumed >= run.rows_per_epoch;
     optimizer_->load_state(training->moments, training->steps);
-    run.consumed = training->random.consumed_samples;
+    run.consumed = random.consumed_samples;
+    run.first_epoch = random.epoch + (epoch_is_over ? 1 : 0);
+    run.skip_batches = args_.ignore_data_skip || epoch_is_over ? 0 : random.epoch_consumed / run.batch;
   } else {
     std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(saved.global_step));
   }

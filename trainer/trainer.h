@@ -64,8 +64,8 @@ class Trainer {
   Metrics evaluate(const data::Dataset* dataset = nullptr, const std::string& prefix = "eval");
   PredictionOutput predict(const data::Dataset& dataset, const std::string& prefix = "test");
 
-  // Weights, configuration and tokenizer files into a folder that transformers can load; all appear, each whole,
-  // or, where writing fails, none of them.
+  // Weights, configuration and tokenizer files into a folder that transformers can load. They are written beside and named when all are whole, the
+  // weights last; where writing fails, none appears.
   void save_model(const std::string& folder) const;
   void save_state() const;  // output_dir/trainer_state.json
   // Into the history, with epoch and step, and to the callbacks. `speed`: of training so far, logged where tokens are counted.
@@ -96,6 +96,7 @@ class Trainer {
   struct Window;  // the micro-batches of one update
 
   nn::Batch collate(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
+  TrainOutput run_training(const TrainCall& call);
   Run plan_run() const;
   void resume(const std::string& folder, Run& run);
   void check_saved_files(const std::string& folder) const;

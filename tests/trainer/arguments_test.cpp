@@ -121,9 +121,9 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   using T = TrainingArguments;
   const auto steps = IntervalStrategy::steps;
   CHECK(faults_of(T{}) == "");
-  CHECK(faults_of(T{.per_device_train_batch_size = 0}) == "--per_device_train_batch_size: is 0; it must be at least 1.\n");
-  CHECK(faults_of(T{.gradient_accumulation_steps = 0}) == "--gradient_accumulation_steps: is 0; it must be at least 1.\n");
-  CHECK(faults_of(T{.num_train_epochs = -1}) == "--num_train_epochs: is -1; it must be at least 0.\n");
+  CHECK(faults_of(T{.per_device_train_batch_size = 0}) == "--per_device_train_batch_size: is 0; it must be at least 1 and below 1048576.\n");
+  CHECK(faults_of(T{.gradient_accumulation_steps = 0}) == "--gradient_accumulation_steps: is 0; it must be at least 1 and below 1048576.\n");
+  CHECK(faults_of(T{.num_train_epochs = -1}) == "--num_train_epochs: is -1; it must be at least 0 and below 1048576.\n");
   CHECK(faults_of(T{.learning_rate = -1e-4}) == "--learning_rate: is -0.0001; it must be at least 0.\n");
   CHECK(faults_of(T{.warmup_steps = -1}) == "--warmup_steps: is -1; it must be at least 0.\n");
   CHECK(faults_of(T{.max_grad_norm = -0.5}) == "--max_grad_norm: is -0.5; it must be at least 0.\n");
@@ -165,7 +165,7 @@ TEST_CASE("arguments: the best model needs evaluations that fall on saves") {
 
 TEST_CASE("arguments: all faults are told at once") {
   CHECK_THROWS_WITH_AS(resolved(TrainingArguments{.per_device_train_batch_size = 0, .seed = -1}),
-                       "--per_device_train_batch_size: is 0; it must be at least 1.\n--seed: is -1; it must be at least 0 and below 4294967296.",
+                       "--per_device_train_batch_size: is 0; it must be at least 1 and below 1048576.\n--seed: is -1; it must be at least 0 and below 4294967296.",
                        ArgumentError);
 }
 

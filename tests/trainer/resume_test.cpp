@@ -173,7 +173,7 @@ TEST_CASE("resume: other seeds, leaves, rows or windows are refused, and nothing
       {"seed", [](TrainingArguments& args, SmallRunOptions&) { args.seed = 1; }, "was written with --seed 42 and data seed 42, this run has 1 and 1; give the same seeds."},
       {"sample_leaf", [](TrainingArguments&, SmallRunOptions& o) { o.trainer.rote.sample_leaf = 2; }, "was written with --sample_leaf 1, this run has 2; its bits would differ from here on."},
       {"batch", [](TrainingArguments& args, SmallRunOptions&) { args.per_device_train_batch_size = 5; },
-       "had seen 14 rows, with these arguments its step stands at 35; give the same rows, batch size and accumulation, or --ignore_data_skip."},
+       "was written with updates of 2 rows, those of this run have 5; give the same batch size times accumulation, or --ignore_data_skip."},
       {"rows", [](TrainingArguments&, SmallRunOptions& o) { o.rows = 6; },
        "was written with epochs of 10 rows, this run has 6; give the same rows, or --ignore_data_skip."},
   };
@@ -189,6 +189,23 @@ TEST_CASE("resume: other seeds, leaves, rows or windows are refused, and nothing
     CHECK(part.hash() == before);
     CHECK(part.trainer->state().global_step == 0);
     CHECK_FALSE(part.trainer->has_started());
+  }
+}
+
+TEST_CASE("resume: a run whose first epoch a callback has cut goes on where it stood") {
+  const TempFolder folder, elsewhere;
+  const auto cut = [](SmallRun& run) {
+    run.trainer->on(Event::step_end, [](const TrainerState& state, TrainerControl& control) { control.should_epoch_stop = state.global_step == 2; });
+  };
+  SmallRun whole(saving_args(folder.path()));
+  cut(whole);
+  whole.train();
+  for (const int64_t step : {2, 4, 7}) {
+    CAPTURE(step);
+    SmallRun part(saving_args(elsewhere.path()));
+    cut(part);
+    part.train(checkpoint(folder.path(), step));
+    CHECK(part.hash() == whole.hash());
   }
 }
 
