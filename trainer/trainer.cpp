@@ -46,6 +46,12 @@ void create_folder(const std::string& folder) {
   ROTE_CHECK(::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0, IoError, "output_dir: cannot write into ", folder, ": ", std::strerror(errno), ".");
 }
 
+std::shared_ptr<optim::Optimizer> make_optimizer(const TrainingArguments& args, std::vector<optim::Group> groups) {
+  if (groups.empty()) groups.push_back({.params = {}, .lr = args.learning_rate, .weight_decay = args.weight_decay});
+  const optim::AdamWOptions options{.betas = {.first = args.adam_beta1, .second = args.adam_beta2}, .eps = args.adam_epsilon};
+  return std::make_shared<optim::AdamW>(std::move(groups), options);
+}
+
 }  // namespace
 
 std::vector<optim::Group> decay_groups(nn::Model& model, double lr, double weight_decay) {
@@ -69,12 +75,13 @@ Trainer::Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions
              "eval_strategy: evaluations are asked for but there is no eval_dataset; give one or leave --eval_strategy at no.");
   ROTE_CHECK(args_.save_strategy != SaveStrategy::best || options_.eval_dataset != nullptr, ArgumentError,
              "save_strategy: best needs evaluations; give an eval_dataset and an --eval_strategy.");
-  manual_seed(static_cast<uint64_t>(args_.seed));
-  create_folder(args_.output_dir);
   if (!options_.data_collator) {
     if (options_.processing_class) options_.data_collator = data::PadCollator(*options_.processing_class);
     else options_.data_collator = data::default_collate;
   }
+  if (!optimizer_) make_optimizer(args_, {});  // refuses its options before a folder is made
+  manual_seed(static_cast<uint64_t>(args_.seed));
+  create_folder(args_.output_dir);
   handler_.add(std::make_shared<DefaultFlowCallback>());
   for (const auto& callback : options_.callbacks) handler_.add(callback);
   if (args_.disable_tqdm.value_or(false)) handler_.add(std::make_shared<PrinterCallback>());
@@ -98,11 +105,7 @@ double Trainer::training_step(nn::Model& model, const nn::Batch& batch) {
   return loss.item();
 }
 
-void Trainer::create_optimizer() {
-  optimizer_ = std::make_shared<optim::AdamW>(
-      decay_groups(model_, args_.learning_rate, args_.weight_decay),
-      optim::AdamWOptions{.betas = {.first = args_.adam_beta1, .second = args_.adam_beta2}, .eps = args_.adam_epsilon});
-}
+void Trainer::create_optimizer() { optimizer_ = make_optimizer(args_, decay_groups(model_, args_.learning_rate, args_.weight_decay)); }
 
 void Trainer::create_scheduler(int64_t total_steps) {
   if (options_.lr_scheduler) return;
