@@ -14,7 +14,12 @@ namespace {
 json read_json(const std::string& folder) {
   const std::string path = folder + "/config.json";
   ROTE_CHECK(is_file(path), IoError, "read ", folder, ": it holds no config.json; name a model folder.");
-  json parsed = json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  constexpr int kMostLevels = 200;
+  const auto shallow = [&](int depth, json::parse_event_t, json&) {
+    ROTE_CHECK(depth <= kMostLevels, IoError, "read ", path, ": it nests more than ", kMostLevels, " levels; the file is damaged.");
+    return true;
+  };
+  json parsed = json::parse(read_file(path), shallow, /*allow_exceptions=*/false);
   ROTE_CHECK(parsed.is_object(), IoError, "read ", path, ": it is no JSON object; the file is damaged.");
   return parsed;
 }

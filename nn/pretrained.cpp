@@ -14,6 +14,8 @@ LoadReport load_pretrained(Model& model, const std::string& folder, const Pretra
   if (model.config() != nullptr) how.base_prefix = model.config()->base_prefix();
   LoadReport report = load_state(model, files, how);
   const std::vector<std::string> fresh = report.fresh();
+  ROTE_CHECK(fresh.empty() || fresh.size() < model.named_parameters().size(), IoError, "read ", folder,
+             ": no tensor of its weights belongs to the model; the folder holds another architecture.");
   if (!fresh.empty()) model.init_weights([&](const std::string& name) { return std::find(fresh.begin(), fresh.end(), name) != fresh.end(); });
   model.eval();
   return report;

@@ -12,9 +12,9 @@ std::vector<Group> with_options(std::vector<Group> groups, const AdamWOptions& o
   for (Group& g : groups) {
     g.betas = o.betas;
     g.eps = o.eps;
-    ROTE_CHECK(g.lr >= 0, ArgumentError, "AdamW: lr is ", g.lr, "; it must be at least 0.");
-    ROTE_CHECK(g.eps >= 0, ArgumentError, "AdamW: eps is ", g.eps, "; it must be at least 0.");
-    ROTE_CHECK(g.weight_decay >= 0, ArgumentError, "AdamW: weight_decay is ", g.weight_decay, "; it must be at least 0.");
+    ROTE_CHECK(g.lr >= 0 && std::isfinite(g.lr), ArgumentError, "AdamW: lr is ", g.lr, "; it must be finite and at least 0.");
+    ROTE_CHECK(g.eps >= 0 && std::isfinite(g.eps), ArgumentError, "AdamW: eps is ", g.eps, "; it must be finite and at least 0.");
+    ROTE_CHECK(g.weight_decay >= 0 && std::isfinite(g.weight_decay), ArgumentError, "AdamW: weight_decay is ", g.weight_decay, "; it must be finite and at least 0.");
     for (const double beta : {g.betas.first, g.betas.second})
       ROTE_CHECK(beta >= 0 && beta < 1, ArgumentError, "AdamW: a beta is ", beta, "; betas lie in [0,1).");
   }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "kernels/check.h"
 #include "optim/schedule.h"
@@ -16,6 +17,8 @@ namespace {
 
 // Counts stay below this, so that products of two of them and a batch fit 64 bits.
 constexpr int64_t kMany = int64_t{1} << 20;
+constexpr int64_t kMostSteps = 1'000'000'000;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();  // as a bound it refuses itself and NaN
 
 using T = TrainingArguments;
 
@@ -129,7 +132,7 @@ ArgumentTable<T> make_table() {
           field(&T::learning_rate, {.name = "learning_rate", .help = "rate that the schedule scales", .at_least = 0}),
           field(&T::lr_scheduler_type, {.name = "lr_scheduler_type", .help = "schedule of the rate", .words = words(optim::schedule_names())}),
           field(&T::warmup_steps,
-                {.name = "warmup_steps", .help = "linear rise from 0, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+                {.name = "warmup_steps", .help = "linear rise from 0, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
           field(&T::optim, {.name = "optim", .help = "optimizer", .words = {"adamw_torch", "adamw_torch_fused"}}),
           field(&T::weight_decay, {.name = "weight_decay", .help = "decay of weights, none of biases and norms"}),
           field(&T::adam_beta1, {.name = "adam_beta1", .help = "decay of the mean of gradients"}),
@@ -139,7 +142,7 @@ ArgumentTable<T> make_table() {
           field(&T::max_grad_norm, {.name = "max_grad_norm", .help = "norm to which gradients are clipped, 0 for no clipping", .at_least = 0}),
           field(&T::logging_strategy, {.name = "logging_strategy", .help = "when to log"}),
           field(&T::logging_steps,
-                {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+                {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
           field(&T::logging_first_step, {.name = "logging_first_step", .help = "log after update 1 as well"}),
           field(&T::logging_nan_inf_filter,
                 {.name = "logging_nan_inf_filter", .help = "leave batches with a non-finite loss out of eval_loss; eval_nonfinite_steps counts them"}),
@@ -153,15 +156,16 @@ ArgumentTable<T> make_table() {
           field(&T::eval_steps, {.name = "eval_steps",
                                  .help = "between two evaluations, below 1 a share of the run; else logging_steps",
                                  .unit = "updates",
-                                 .at_least = 0}),
-          field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before this point", .unit = "updates or epochs"}),
+                                 .at_least = 0,
+                                 .below = kMostSteps}),
+          field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before this point", .unit = "updates or epochs", .below = kInfinity}),
           field(&T::per_device_eval_batch_size,
                 {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1, .below = kMany}),
           field(&T::eval_on_start, {.name = "eval_on_start", .help = "evaluate before the first update"}),
           field(&T::save_only_model, {.name = "save_only_model", .help = "checkpoints without what a resume needs"}),
           field(&T::save_strategy, {.name = "save_strategy", .help = "when to save a checkpoint"}),
           field(&T::save_steps,
-                {.name = "save_steps", .help = "between two checkpoints, below 1 a share of the run", .unit = "updates", .at_least = 0}),
+                {.name = "save_steps", .help = "between two checkpoints, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
           field(&T::save_total_limit, {.name = "save_total_limit", .help = "checkpoints to keep, the newest and the best always"}),
           field(&T::load_best_model_at_end, {.name = "load_best_model_at_end", .help = "end with the weights of the best evaluation"}),
           field(&T::metric_for_best_model, {.name = "metric_for_best_model", .help = "what the best is judged by, loss where it is needed"}),

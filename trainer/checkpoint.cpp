@@ -37,6 +37,16 @@ int64_t whole(const ValueMap& map, const std::string& key, const fs::path& path)
   return *value->as_int();
 }
 
+// Steps and rows of a run stay below this.
+constexpr int64_t kMostSteps = int64_t{1} << 48;
+
+int64_t count(const ValueMap& map, const std::string& key, const fs::path& path, int64_t most) {
+  const int64_t value = whole(map, key, path);
+  ROTE_CHECK(value >= 0 && value <= most, StateError, path.string(), ": ", key, " is ", value, "; it must lie in 0…", most,
+             ", the checkpoint is torn, resume from an older one.");
+  return value;
+}
+
 ValueMap group_options(const optim::Group& g) {
   ValueList names;
   for (const auto& [name, param] : g.params) names.push_back(name);
@@ -65,13 +75,14 @@ void delete_checkpoint(const fs::path& folder) {
   fs::remove_all(error ? folder : doomed, error);
 }
 
-// What a crash in the middle of delete_checkpoint() has left.
+// What a kill in the middle of a write or of delete_checkpoint() has left.
 void finish_deletions(const fs::path& output_dir) {
   std::error_code error;
   std::vector<fs::path> doomed;
   for (const auto& entry : fs::directory_iterator(output_dir, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(std::string(".tmp-") + kPrefix) && name.ends_with(kDoomed)) doomed.push_back(entry.path());
+    // Halves of a write that a kill has cut, and folders whose deletion it has cut; what a rename was to replace stays.
+    if (name.starts_with(std::string(".tmp-") + kPrefix) && !name.ends_with("-replaced")) doomed.push_back(entry.path());
   }
   for (const fs::path& folder : doomed) fs::remove_all(folder, error);
 }
@@ -105,6 +116,7 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
   write_json(folder / "rng_state.json", {{"contract", contract(random)},
                                          {"seed", random.seed},
                                          {"data_seed", random.data_seed},
+                                         {"global_step", random.global_step},
                                          {"consumed_samples", random.consumed_samples},
                                          {"epoch_samples", random.epoch_samples},
                                          {"update_samples", random.update_samples},
@@ -127,16 +139,25 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
              kContract, "; its bits would differ from here on.");
   state.random.seed = whole(random, "seed", rng);
   state.random.data_seed = whole(random, "data_seed", rng);
-  state.random.consumed_samples = whole(random, "consumed_samples", rng);
-  state.random.epoch_samples = whole(random, "epoch_samples", rng);
-  state.random.update_samples = whole(random, "update_samples", rng);
-  state.random.epoch = whole(random, "epoch", rng);
-  state.random.epoch_consumed = whole(random, "epoch_consumed", rng);
-  state.applied_steps = whole(read_json(scheduler), "last_epoch", scheduler);
+  state.random.global_step = count(random, "global_step", rng, kMostSteps);
+  state.random.consumed_samples = count(random, "consumed_samples", rng, kMostSteps);
+  state.random.epoch_samples = count(random, "epoch_samples", rng, kMostSteps);
+  state.random.update_samples = count(random, "update_samples", rng, kMostSteps);
+  state.random.epoch = count(random, "epoch", rng, state.random.global_step + 1);
+  state.random.epoch_consumed = count(random, "epoch_consumed", rng, state.random.epoch_samples);
+  state.applied_steps = count(read_json(scheduler), "last_epoch", scheduler, state.random.global_step);
   whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);
   check_groups(optimizer_file, optimizer, groups);
   state.steps = steps_of(optimizer_file, groups);
+  int64_t most = 0;
+  for (const auto& [name, step] : state.steps) {
+    ROTE_CHECK(step >= 0 && step <= state.applied_steps, StateError, groups.string(), ": ", name, " is at step ", step, ", the schedule at ",
+               state.applied_steps, "; the files are of different checkpoints, resume from another one.");
+    most = std::max(most, step);
+  }
+  ROTE_CHECK(most == state.applied_steps, StateError, groups.string(), ": the furthest parameter is at step ", most, ", the schedule at ",
+             state.applied_steps, "; the files are of different checkpoints, resume from another one.");
   const std::map<std::string, Tensor> moments = load_safetensors(tensors.string());
   state.moments.assign(moments.begin(), moments.end());
   return state;

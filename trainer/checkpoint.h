@@ -17,6 +17,7 @@ inline constexpr const char* kContract = "AC-1";
 struct RandomState {
   int64_t seed = 0;
   int64_t data_seed = 0;
+  int64_t global_step = 0;
   int64_t consumed_samples = 0;
   int64_t epoch_samples = 0;   // rows of one epoch
   int64_t update_samples = 0;  // rows of one whole update

@@ -11,6 +11,7 @@
 #include "autograd/ops.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
+#include "nn/config.h"
 #include "nn/state.h"
 #include "optim/clip.h"
 #include "tensor/file.h"
@@ -340,7 +341,7 @@ void Trainer::save_checkpoint(Run& run) {
   const int64_t epoch = is_cut ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut ? 0 : std::min(run.micro * run.batch, run.rows_per_epoch);
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, applied_steps_,
-                        {.seed = args_.seed, .data_seed = args_.sampler_seed(), .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
+                        {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf});
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
@@ -363,10 +364,17 @@ std::optional<std::string> Trainer::best_of_output_dir() const {
 void Trainer::check_saved_files(const std::string& folder) const {
   const fs::path root = folder;
   const std::string arguments = (root / kArgumentsFile).string();
-  parse_training_args_file(read_file(arguments), arguments);
+  const ValueMap before = to_map(parse_training_args_file(read_file(arguments), arguments).first), now = to_map(args_);
+  for (const char* name : {"learning_rate", "lr_scheduler_type", "warmup_steps", "weight_decay", "adam_beta1", "adam_beta2", "adam_epsilon", "max_grad_norm",
+                           "num_train_epochs", "max_steps", "train_sampling_strategy"})
+    if (!(*before.find(name) == *now.find(name)))
+      std::fprintf(stderr, "resume_from_checkpoint: %s was %s, from here on it is %s\n", name, json_text(*before.find(name)).c_str(), json_text(*now.find(name)).c_str());
   if (model_.config() != nullptr) {
     const std::string config = (root / "config.json").string();
-    parse_json(read_file(config), config);
+    const Value saved = parse_json(read_file(config), config), own = parse_json(nn::config_text(*model_.config()), "the model's config");
+    const Value *labels = saved.as_map() ? saved.as_map()->find("id2label") : nullptr, *own_labels = own.as_map() ? own.as_map()->find("id2label") : nullptr;
+    ROTE_CHECK(labels == nullptr || own_labels == nullptr || *labels == *own_labels, StateError, "resume_from_checkpoint: ", config,
+               " has other labels (id2label) than the rows of this run; give the rows that it was trained on.");
   }
   if (!options_.processing_class) return;
   for (const auto& [name, bytes] : options_.processing_class->files())
@@ -385,6 +393,9 @@ void Trainer::check_position(const std::string& folder, const RandomState& saved
   ROTE_CHECK(args_.ignore_data_skip || saved.update_samples == run.batch * run.accumulation, StateError, "resume_from_checkpoint: ", folder,
              " was written with updates of ", saved.update_samples, " rows, those of this run have ", run.batch * run.accumulation,
              "; give the same batch size times accumulation, or --ignore_data_skip.");
+  ROTE_CHECK(args_.ignore_data_skip || saved.epoch_consumed % saved.update_samples == 0 || saved.epoch_consumed == run.rows_per_epoch, StateError,
+             "resume_from_checkpoint: ", folder, " stands at row ", saved.epoch_consumed, " of its epoch, inside an update of ", saved.update_samples,
+             " rows; the checkpoint is torn, resume from an older one.");
 }
 
 // The arguments of this run hold, whatever the checkpoint's were.
@@ -407,6 +418,11 @@ void Trainer::resume(const std::string& folder, Run& run) {
     std::fprintf(stderr, "resume_from_checkpoint: %s/trainer_state.json has %s, which is not known here and left out\n", folder.c_str(), key.c_str());
   const SafetensorsFolder weights = SafetensorsFolder::open(folder);
   const std::optional<TrainingState> training = read_training_state(folder, *optimizer_);
+  const std::string state_file = (fs::path(folder) / "trainer_state.json").string();
+  ROTE_CHECK(saved.global_step >= 0 && saved.global_step < int64_t{1} << 48, StateError, state_file, ": global_step is ", saved.global_step,
+             "; it must not be negative, the checkpoint is torn, resume from an older one.");
+  ROTE_CHECK(!training || training->random.global_step == saved.global_step, StateError, state_file, ": global_step is ", saved.global_step, ", in rng_state.json ",
+             training ? training->random.global_step : 0, "; the files are of different checkpoints, resume from another one.");
   run.first_epoch = saved.global_step / run.updates_per_epoch;
   const int64_t windows = saved.global_step % run.updates_per_epoch;
   run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;

@@ -37,6 +37,7 @@ void BertConfig::check() const {
                                                    {"type_vocab_size", type_vocab_size}};
   for (const auto& [name, size] : sizes)
     ROTE_CHECK(size > 0 && size <= INT32_MAX, ArgumentError, "config: ", name, " is ", size, "; it must be at least 1 and fit into 32 bits.");
+  ROTE_CHECK(num_hidden_layers <= 1000, ArgumentError, "config: num_hidden_layers is ", num_hidden_layers, "; it must be at most 1000.");
   ROTE_CHECK(hidden_size % num_attention_heads == 0, ArgumentError, "config: hidden_size ", hidden_size, " is no multiple of num_attention_heads ",
              num_attention_heads, "; each head takes an equal share.");
   ROTE_CHECK(chunk_size_feed_forward >= 0, ArgumentError, "config: chunk_size_feed_forward is ", chunk_size_feed_forward, "; it must not be negative.");

@@ -125,7 +125,7 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   CHECK(faults_of(T{.gradient_accumulation_steps = 0}) == "--gradient_accumulation_steps: is 0; it must be at least 1 and below 1048576.\n");
   CHECK(faults_of(T{.num_train_epochs = -1}) == "--num_train_epochs: is -1; it must be at least 0 and below 1048576.\n");
   CHECK(faults_of(T{.learning_rate = -1e-4}) == "--learning_rate: is -0.0001; it must be at least 0.\n");
-  CHECK(faults_of(T{.warmup_steps = -1}) == "--warmup_steps: is -1; it must be at least 0.\n");
+  CHECK(faults_of(T{.warmup_steps = -1}) == "--warmup_steps: is -1; it must be at least 0 and below 1000000000.\n");
   CHECK(faults_of(T{.max_grad_norm = -0.5}) == "--max_grad_norm: is -0.5; it must be at least 0.\n");
   CHECK(faults_of(T{.seed = -1}) == "--seed: is -1; it must be at least 0 and below 4294967296.\n");
   CHECK(faults_of(T{.lr_scheduler_type = "cosin"}) ==
@@ -134,7 +134,7 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   CHECK(faults_of(T{.logging_steps = 0}) ==
         "--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.\n");
   CHECK(faults_of(T{.logging_strategy = IntervalStrategy::epoch, .logging_steps = 0}) == "");
-  CHECK(faults_of(T{.logging_steps = -1}) == "--logging_steps: is -1; it must be at least 0.\n");
+  CHECK(faults_of(T{.logging_steps = -1}) == "--logging_steps: is -1; it must be at least 0 and below 1000000000.\n");
   CHECK(faults_of(T{.logging_steps = 2.5}) == "--logging_steps: is 2.5; above 1 it must be a whole number of steps, below 1 a share of the run.\n");
   CHECK(faults_of(T{.save_steps = 1.5}).find("--save_steps: is 1.5;") == 0);
   CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 7.25}).find("--eval_steps: is 7.25;") == 0);

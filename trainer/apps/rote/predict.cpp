@@ -1,4 +1,5 @@
 // trainer/apps/rote/predict.cpp — `rote predict`: label and probability of texts from the command line or a file.
+#include <cmath>
 #include <cstdio>
 
 #include "autograd/ops.h"
@@ -95,6 +96,9 @@ int predict(int argc, char** argv) {
   const NoGrad guard;
   const Tensor probabilities = softmax(logits);
   const int64_t n = logits.size(-1);
+  for (int64_t i = 0; i < probabilities.numel(); ++i)
+    if (!std::isfinite(probabilities.data<float>()[i]))
+      throw RunFailure(NonFiniteError(str("non-finite: the logits of text ", i / n + 1, " hold Inf or NaN; the weights in ", args.model_name_or_path, " are damaged.")));
   const size_t text_column = table.column(columns.text[0]);
   for (int64_t row = 0; row < output.rows; ++row)
     print_row(args, c.labels, table.rows[static_cast<size_t>(row)][text_column], logits.data<float>() + row * n, probabilities.data<float>() + row * n);
