@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "tensor/file.h"
 #include "tests/trainer/small_run.h"
 
 namespace rote::testing {
@@ -206,6 +207,32 @@ TEST_CASE("resume: a run whose first epoch a callback has cut goes on where it s
     cut(part);
     part.train(checkpoint(folder.path(), step));
     CHECK(part.hash() == whole.hash());
+  }
+}
+
+TEST_CASE("resume: a position that cannot be is refused by file and field") {
+  const TempFolder folder, elsewhere;
+  SmallRun whole(saving_args(folder.path()));
+  whole.train();
+  const struct { const char *file, *field, *value; } damages[] = {
+      {"rng_state.json", "epoch_consumed", "-4"},  {"rng_state.json", "epoch_consumed", "3"},      {"rng_state.json", "epoch", "-1"},
+      {"rng_state.json", "global_step", "6"},      {"rng_state.json", "consumed_samples", "-1"},   {"scheduler.json", "last_epoch", "5"},
+      {"scheduler.json", "last_epoch", "4611686018427387904"}, {"trainer_state.json", "global_step", "-400"},
+  };
+  for (const auto& damage : damages) {
+    CAPTURE(std::string(damage.file));
+    CAPTURE(std::string(damage.field));
+    const fs::path torn = fs::path(elsewhere.path()) / "torn";
+    fs::remove_all(torn);
+    fs::copy(checkpoint(folder.path(), 7), torn, fs::copy_options::recursive);
+    std::string text = read_file((torn / damage.file).string());
+    const size_t at = text.find(str('"', damage.field, "\": ")) + std::string(damage.field).size() + 4;
+    text.replace(at, text.find_first_of(",\n", at) - at, damage.value);
+    write_file((torn / damage.file).string(), text);
+    SmallRun part(saving_args(elsewhere.path()));
+    const std::string before = part.hash();
+    CHECK_THROWS_AS(part.train(torn.string()), StateError);
+    CHECK(part.hash() == before);
   }
 }
 
