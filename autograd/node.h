@@ -33,7 +33,6 @@ struct Node {
   std::vector<Shape> out_shapes;
   std::vector<DType> out_dtypes;
   uint64_t sequence = 0;                // creation order on all threads: a topological order
-  uint64_t scope_serial = 0;
   int path = 0;                         // module path, interned
   bool released = false;
 };

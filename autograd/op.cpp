@@ -119,7 +119,6 @@ void record(Call&& call, const std::vector<bool>& wanted, int path) {
   node->call.out = std::move(out);
   node->call.wanted = wanted;
   node->sequence = ++node_sequence;
-  node->scope_serial = current_scope_serial();
   node->path = path;
 }
 

@@ -142,23 +142,6 @@ void scores(const Attention<Real>& a, const Tile& tile, const Rows& k, const Rea
 
 // ---- dropout --------------------------------------------------------------------------------------------------------------------
 
-// Ten rounds of Philox (kernels/philox.h) on 16 counters at once, one a lane; words[w] is word w of each lane's block.
-ROTE_INLINE void philox_lanes(uint64_t seed, Int block, uint64_t sample, uint32_t op, Int (&words)[4]) {
-  uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-  Int c0 = block, c1(static_cast<Bits>(static_cast<uint32_t>(sample))), c2(static_cast<Bits>(op)),
-      c3(static_cast<Bits>(static_cast<uint32_t>(sample >> 32)));
-  for (int round = 0; round < kPhiloxRounds; ++round) {
-    Int high0, low0, high1, low1;
-    mul_wide(c0, kPhiloxFactor0, high0, low0);
-    mul_wide(c2, kPhiloxFactor1, high1, low1);
-    c0 = high1 ^ c1 ^ Int(static_cast<Bits>(key0));
-    c2 = high0 ^ c3 ^ Int(static_cast<Bits>(key1));
-    c1 = low1, c3 = low0;
-    key0 += kPhiloxStep0, key1 += kPhiloxStep1;
-  }
-  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
-}
-
 // The half words of 8 keys for 16 queries: words[w] holds keys 2w (low half) and 2w+1 (high half), lanes are queries.
 struct DropoutWords {
   Int words[4];

@@ -32,8 +32,8 @@ ROTE_INLINE void store_blocks(uint32_t* words, I a, I b, I c, I d) {
   }
 }
 
-// words[4·j … 4·j+3] = block j of 16. `block`: low counter word of each lane's block, made from block_lanes(); `sample` as in philox_counter.
-ROTE_INLINE void philox16(uint64_t seed, Int block, uint64_t sample, uint32_t op, uint32_t* words) {
+// Ten rounds of Philox (kernels/philox.h) on 16 counters at once, one a lane; words[w] is word w of each lane's block.
+ROTE_INLINE void philox_lanes(uint64_t seed, Int block, uint64_t sample, uint32_t op, Int (&words)[4]) {
   uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
   Int c0 = block, c1(static_cast<Bits>(static_cast<uint32_t>(sample))), c2(static_cast<Bits>(op)),
       c3(static_cast<Bits>(static_cast<uint32_t>(sample >> 32)));
@@ -43,12 +43,17 @@ ROTE_INLINE void philox16(uint64_t seed, Int block, uint64_t sample, uint32_t op
     mul_wide(c2, kPhiloxFactor1, high1, low1);
     c0 = high1 ^ c1 ^ Int(static_cast<Bits>(key0));
     c2 = high0 ^ c3 ^ Int(static_cast<Bits>(key1));
-    c1 = low1;
-    c3 = low0;
-    key0 += kPhiloxStep0;
-    key1 += kPhiloxStep1;
+    c1 = low1, c3 = low0;
+    key0 += kPhiloxStep0, key1 += kPhiloxStep1;
   }
-  store_blocks(words, c0, c1, c2, c3);
+  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
+}
+
+// words[4·j … 4·j+3] = block j of 16. `block`: low counter word of each lane's block, made from block_lanes(); `sample` as in philox_counter.
+ROTE_INLINE void philox16(uint64_t seed, Int block, uint64_t sample, uint32_t op, uint32_t* words) {
+  Int by_word[4];
+  philox_lanes(seed, block, sample, op, by_word);
+  store_blocks(words, by_word[0], by_word[1], by_word[2], by_word[3]);
 }
 
 // x·scale where the half word reaches the threshold, else +0: 16 elements by their 16 half words.

@@ -60,17 +60,17 @@ int hash(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{"rote hash", "The SHA-256 of the weights of a checkpoint, a run folder (its own final model) or a .safetensors file.", "PATH"},
                               HashArguments{});
   const HashArguments& args = std::get<0>(parsed.values);
-  ROTE_CHECK(parsed.positional.size() == 1, ArgumentError, "hash: ", parsed.positional.size(), " paths; give one folder or .safetensors file.");
+  ROTE_CHECK(parsed.positional.size() == 1, ArgumentError, parsed.positional.size(), " paths; give one folder or .safetensors file.");
   const fs::path path = parsed.positional[0];
-  ROTE_CHECK(fs::exists(path), IoError, "hash: ", path.string(), " does not exist; give a folder with model.safetensors, or such a file.");
+  ROTE_CHECK(fs::exists(path), IoError, path.string(), " does not exist; give a folder with model.safetensors, or such a file.");
   const auto weights = weights_of(path);
   std::printf("%s\n", hash_tensors(weights).c_str());
   if (args.per_tensor)
     for (const auto& [name, x] : weights) std::printf("%s  %s %s\n", hash_tensor(name, x).c_str(), name.c_str(), describe(x).c_str());
   if (args.all) {
-    ROTE_CHECK(fs::is_directory(path), ArgumentError, "hash: --all needs a checkpoint folder, ", path.string(), " is a file.");
+    ROTE_CHECK(fs::is_directory(path), ArgumentError, "--all needs a checkpoint folder, ", path.string(), " is a file.");
     for (const char* name : {"optimizer.safetensors", "optimizer.json", "scheduler.json", "scaler.json", "rng_state.json"}) {
-      ROTE_CHECK(fs::exists(path / name), IoError, "hash: ", path.string(), " holds no ", name, "; --all needs a checkpoint with its training state.");
+      ROTE_CHECK(fs::exists(path / name), IoError, path.string(), " holds no ", name, "; --all needs a checkpoint with its training state.");
       std::printf("%s  %s\n", hash_of_file(path / name).c_str(), name);
     }
   }

@@ -29,9 +29,9 @@ std::vector<SafetensorsInfo> infos_of(const fs::path& path) {
 
 int inspect(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{"rote inspect", "Parameters, shapes, dtypes and configuration of a model folder or a .safetensors file.", "PATH"}, InspectArguments{});
-  ROTE_CHECK(parsed.positional.size() == 1, ArgumentError, "inspect: ", parsed.positional.size(), " paths; give one folder or .safetensors file.");
+  ROTE_CHECK(parsed.positional.size() == 1, ArgumentError, parsed.positional.size(), " paths; give one folder or .safetensors file.");
   const fs::path path = parsed.positional[0];
-  ROTE_CHECK(fs::exists(path), IoError, "inspect: ", path.string(), " does not exist; give a model folder or a .safetensors file.");
+  ROTE_CHECK(fs::exists(path), IoError, path.string(), " does not exist; give a model folder or a .safetensors file.");
   int64_t numbers = 0, bytes = 0;
   const std::vector<SafetensorsInfo> infos = infos_of(path);
   for (const SafetensorsInfo& info : infos) {

@@ -83,7 +83,7 @@ int predict(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{"rote predict", "Label and probability of texts by a saved classifier.", "TEXT..."}, PredictArguments{});
   print_warnings(parsed.warnings);
   const PredictArguments& args = std::get<0>(parsed.values);
-  ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "predict: give texts or --test_file, one of the two.");
+  ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "give texts or --test_file, one of the two.");
   Classifier c = load_classifier(args.model_name_or_path);
   check_inputs(args.model_name_or_path, c.tokenizer, c.model->config()->limits(), args.max_seq_length);
   const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(parsed.positional);

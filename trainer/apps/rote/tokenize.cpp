@@ -43,7 +43,7 @@ int tokenize(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{"rote tokenize", "The pieces and ids that a model's tokenizer makes of texts.", "TEXT..."}, TokenizeArguments{});
   print_warnings(parsed.warnings);
   const TokenizeArguments& args = std::get<0>(parsed.values);
-  ROTE_CHECK(!parsed.positional.empty(), ArgumentError, "tokenize: no text; give at least one.");
+  ROTE_CHECK(!parsed.positional.empty(), ArgumentError, "no text; give at least one.");
   const text::Tokenizer tokenizer = text::Tokenizer::from_folder(args.model_name_or_path);
   text::EncodeOptions options;
   options.add_special_tokens = args.add_special_tokens;
