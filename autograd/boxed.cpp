@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "autograd/inplace.h"
 #include "autograd/ops.h"
 
 namespace rote {
@@ -165,7 +166,7 @@ const std::map<std::string, Function>& functions() {
     for (const std::vector<Composition>& family : {pointwise_compositions(), activation_compositions(), view_compositions(), join_compositions(),
                                                    index_compositions(), cast_compositions(), create_compositions(), linear_compositions(),
                                                    norm_compositions(), softmax_compositions(), loss_compositions(), attention_compositions(),
-                                                   reduce_compositions()})
+                                                   reduce_compositions(), inplace_compositions()})
       for (const Composition& composition : family)
         for_each_aten(composition.aten, [&](const std::string& name, const std::vector<std::string>&) { add(name, {composition.call, nullptr, {}}); });
     return made;
@@ -200,10 +201,31 @@ Value call_row(const Function& function, const Arguments& a) {
 
 }  // namespace
 
-bool has_aten(const std::string& name) { return functions().count(name) != 0; }
+namespace {
+
+// `add_.Tensor` is `add.Tensor` written into its first argument; empty where the name is not of that form.
+std::string out_of_place(const std::string& name) {
+  const size_t dot = std::min(name.find('.'), name.size());
+  if (dot < 2 || name[dot - 1] != '_' || name[dot - 2] == '_') return "";
+  return name.substr(0, dot - 1) + name.substr(dot);
+}
+
+}  // namespace
+
+bool has_aten(const std::string& name) { return functions().count(name) != 0 || functions().count(out_of_place(name)) != 0; }
 
 Value call_aten(const std::string& name, const std::map<std::string, Value>& values) {
   const auto found = functions().find(name);
+  if (found == functions().end() && has_aten(name)) {
+    const Tensor x = Arguments(name, values).tensor("self");
+    std::vector<Tensor> others;
+    for (const auto& [argument, value] : values)
+      if (const auto* other = std::get_if<Tensor>(&value)) others.push_back(*other);
+    std::map<std::string, Value> arguments = values;
+    arguments["self"] = before_write(x, others);
+    write_into(x, std::get<Tensor>(call_aten(out_of_place(name), arguments)), name.c_str());
+    return x;
+  }
   if (found == functions().end()) throw Lacking{str("the op ", name)};
   const Arguments arguments(name, values);
   if (found->second.op != nullptr) return call_row(found->second, arguments);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/formula.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/sum_to.h"
 #include "kernels/pool.h"
@@ -51,7 +52,7 @@ constexpr int kMaxOperands = 4;
 
 template <class Real>
 void forward_as(Call& call) {
-  const FormulaKernel<Real>& kernel = formula_kernel<Real>(call.op->formula);
+  const FormulaKernel<Real>& kernel = call.op->formula->kernel<Real>();
   Tensor& y = call.out[0];
   Real params[kMaxOperands] = {};
   for (size_t i = 0; i < call.attrs.size(); ++i) params[i] = static_cast<Real>(call.number(static_cast<int>(i)));
@@ -83,64 +84,48 @@ void forward_as(Call& call) {
 }
 
 template <class Real>
-void backward_as(Call& call) {
-  const FormulaKernel<Real>& kernel = formula_kernel<Real>(call.op->formula);
-  const Tensor& dy = call.dout[0];
+std::vector<Tensor> gradients_as(const OpEntry& op, const std::vector<Tensor>& saved, const Tensor& dy, const std::vector<double>& attrs,
+                                 const std::vector<bool>& wanted, uint32_t* amax) {
+  const FormulaKernel<Real>& kernel = op.formula->kernel<Real>();
   const Shape& shape = dy.shape();
-  const std::vector<int>& saves = call.op->saves;
-  const int saved_count = static_cast<int>(saves.size()), inputs = static_cast<int>(call.in_shapes.size());
+  const size_t saved_count = saved.size(), inputs = wanted.size();
   Real params[kMaxOperands] = {};
-  for (size_t i = 0; i < call.attrs.size(); ++i) params[i] = static_cast<Real>(call.number(static_cast<int>(i)));
-  const auto saved_at = [&](int i) -> const Tensor& {
-    const int s = saves[static_cast<size_t>(i)];
-    return s >= 0 ? call.in[static_cast<size_t>(s)] : call.out[static_cast<size_t>(~s)];
-  };
-  std::vector<Tensor> full(static_cast<size_t>(inputs));
-  Real* din[kMaxOperands] = {};
-  for (int i = 0; i < inputs; ++i) {
-    if (!call.wants(i)) continue;
-    full[static_cast<size_t>(i)] = empty(shape, {.dtype = DTypeOf<Real>::value});
-    din[i] = full[static_cast<size_t>(i)].data<Real>();
+  for (size_t i = 0; i < attrs.size(); ++i) params[i] = static_cast<Real>(attrs[i]);
+  std::vector<Tensor> din(inputs);
+  Real* out[kMaxOperands] = {};
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!wanted[i]) continue;
+    din[i] = empty(shape, {.dtype = DTypeOf<Real>::value});
+    out[i] = din[i].data<Real>();
   }
   bool plain = is_plain<Real>(dy, shape);
-  for (int i = 0; i < saved_count; ++i) plain = plain && is_plain<Real>(saved_at(i), shape);
+  for (const Tensor& x : saved) plain = plain && is_plain<Real>(x, shape);
   const int64_t n = dy.numel();
+  uint32_t word;
   if (plain) {
-    const Real* saved[kMaxOperands] = {};
-    for (int i = 0; i < saved_count; ++i) saved[i] = saved_at(i).template data<Real>();
-    call.saw(kernel.backward(n, saved, dy.data<Real>(), params, din));
+    const Real* x[kMaxOperands] = {};
+    for (size_t i = 0; i < saved_count; ++i) x[i] = saved[i].data<Real>();
+    word = kernel.backward(n, x, dy.data<Real>(), params, out);
   } else {
     std::vector<BlockSource> from;
-    for (int i = 0; i < saved_count; ++i) from.emplace_back(saved_at(i), shape);
+    for (const Tensor& x : saved) from.emplace_back(x, shape);
     from.emplace_back(dy, shape);
-    call.saw(parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
+    word = parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
       alignas(64) Real buffers[kMaxOperands][kBlock];
-      const Real* saved[kMaxOperands] = {};
-      Real* out[kMaxOperands] = {};
+      const Real* x[kMaxOperands] = {};
+      Real* part[kMaxOperands] = {};
       const int64_t first = block * kBlock, count = std::min(kBlock, n - first);
-      for (int i = 0; i <= saved_count; ++i) {
-        gather(from[static_cast<size_t>(i)], first, count, buffers[i]);
-        saved[i] = buffers[i];
+      for (size_t i = 0; i <= saved_count; ++i) {
+        gather(from[i], first, count, buffers[i]);
+        x[i] = buffers[i];
       }
-      for (int i = 0; i < inputs; ++i) out[i] = din[i] ? din[i] + first : nullptr;
-      return kernel.backward(count, saved, saved[saved_count], params, out);
-    }));
+      for (size_t i = 0; i < inputs; ++i) part[i] = out[i] ? out[i] + first : nullptr;
+      return kernel.backward(count, x, x[saved_count], params, part);
+    });
   }
-  for (int i = 0; i < inputs; ++i) {
-    const size_t at = static_cast<size_t>(i);
-    if (!call.wants(i)) continue;
-    // The gradient of an element is a value of the input's dtype where that has 16 bits; sums of wider ones are converted at the end.
-    const DType dtype = call.in_dtypes[at];
-    const Tensor each = size_of(dtype) == 2 ? converted(full[at], dtype) : full[at];
-    call.din[at] = converted(sum_to(each, call.in_shapes[at], call.scope, &call.amax), dtype);
-  }
+  *amax = std::max(*amax, word);
+  return din;
 }
-
-DType compute_dtype(DType result) { return result == DType::f64 ? DType::f64 : DType::f32; }
-
-}  // namespace
-
-namespace {
 
 // A fractional attribute takes integers out of their domain.
 bool whole_attrs(const Call& call) {
@@ -149,7 +134,48 @@ bool whole_attrs(const Call& call) {
   return true;
 }
 
+void run_integers(Call& call) {
+  const IntegerKernel f = call.op->formula->integer;
+  const Tensor& y = call.out[0];
+  std::vector<int64_t> params;
+  for (size_t i = 0; i < call.attrs.size(); ++i) params.push_back(convert<int64_t>(call.number(static_cast<int>(i))));
+  std::vector<BlockSource> from;
+  for (const Tensor& x : call.in) from.emplace_back(x, y.shape());
+  const BlockSource to(y, y.shape());
+  const int64_t n = y.numel();
+  parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
+    int64_t buffers[3][kBlock];
+    const int64_t* in[3] = {buffers[0], buffers[1], buffers[2]};
+    const int64_t first = block * kBlock, count = std::min(kBlock, n - first);
+    for (size_t i = 0; i < from.size(); ++i) gather(from[i], first, count, buffers[i]);
+    f(count, in, params.data(), buffers[0]);
+    scatter(to, first, count, static_cast<const int64_t*>(buffers[0]));
+    return 0;
+  });
+}
+
 }  // namespace
+
+std::vector<double> formula_params(const Call& call) {
+  std::vector<double> params;
+  for (size_t i = 0; i < call.attrs.size(); ++i) params.push_back(call.number(static_cast<int>(i)));
+  return params;
+}
+
+std::vector<Tensor> formula_saved(const Call& call) {
+  std::vector<Tensor> saved;
+  for (const int s : call.op->saves) {
+    const Tensor& x = s >= 0 ? call.in[static_cast<size_t>(s)] : call.out[static_cast<size_t>(~s)];
+    saved.push_back(x.defined() ? x : call.dout[0]);  // what no wanted gradient reads was not saved: any values do
+  }
+  return saved;
+}
+
+std::vector<Tensor> formula_gradients(const OpEntry& op, const std::vector<Tensor>& saved, const Tensor& dy, const std::vector<double>& params,
+                                      const std::vector<bool>& wanted, uint32_t* amax) {
+  if (dy.dtype() == DType::f64) return gradients_as<double>(op, saved, dy, params, wanted, amax);
+  return gradients_as<float>(op, saved, dy, params, wanted, amax);
+}
 
 void detail::run_formula(Call& call) {
   const Row& row = call.op->row;
@@ -158,9 +184,11 @@ void detail::run_formula(Call& call) {
   for (const Shape& other : call.in_shapes) shape = broadcast(shape, other, row.name);
   const Operand& output = call.op->schema.outputs[0];
   const bool integers = !is_floating(result) && row.integers && whole_attrs(call);
+  ROTE_CHECK(integers || call.op->formula->f64->forward != nullptr, DTypeError, row.name, ": computed on integers and bool alone, not on ", describe(call.in[0]),
+             call.in.size() > 1 ? str(" and ", describe(call.in[1])) : "", ".");
   call.out[0] = empty(shape, {.dtype = output.dtype ? *output.dtype : is_floating(result) || integers ? result : DType::f32});
-  if (integers) run_integer_formula(call);
-  else if (compute_dtype(result) == DType::f64) forward_as<double>(call);
+  if (integers) run_integers(call);
+  else if (result == DType::f64) forward_as<double>(call);
   else forward_as<float>(call);
 }
 
@@ -171,8 +199,14 @@ void detail::run_formula_backward(Call& call) {
       if (call.wanted[i]) call.din[i] = converted(sum_to(dy, call.in_shapes[i], call.scope, &call.amax), call.in_dtypes[i]);
     return;
   }
-  if (compute_dtype(dy.dtype()) == DType::f64) backward_as<double>(call);
-  else backward_as<float>(call);
+  const std::vector<Tensor> full = formula_gradients(*call.op, formula_saved(call), dy, formula_params(call), call.wanted, &call.amax);
+  for (size_t i = 0; i < full.size(); ++i) {
+    if (!full[i].defined()) continue;
+    // The gradient of an element is a value of the input's dtype where that has 16 bits; sums of wider ones are converted at the end.
+    const DType dtype = call.in_dtypes[i];
+    const Tensor each = size_of(dtype) == 2 ? converted(full[i], dtype) : full[i];
+    call.din[i] = converted(sum_to(each, call.in_shapes[i], call.scope, &call.amax), dtype);
+  }
 }
 
 Tensor number_for(const Tensor& x, double value) {

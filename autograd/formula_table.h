@@ -1,4 +1,6 @@
-// autograd/formula_table.h — the compiled loops of a formula, per element type, and how an op finds them. Light.
+// autograd/formula_table.h — the compiled loops of a formula and how an op finds them. Light: per-ISA objects include it.
+//
+// Each formula's loops are objects of their own, so that a program holds those of the ops that it calls and no others.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +13,41 @@ struct FormulaKernel {
   uint32_t (*backward)(int64_t n, const Real* const* saved, const Real* dy, const Real* params, Real* const* din);  // none: no derivative
 };
 
-// The loops of the formula with this index, for the instruction set in use.
-template <class Real>
-const FormulaKernel<Real>& formula_kernel(int index);
-template <>
-const FormulaKernel<float>& formula_kernel<float>(int index);
-template <>
-const FormulaKernel<double>& formula_kernel<double>(int index);
+// Over i64 with wrap-around.
+using IntegerKernel = void (*)(int64_t n, const int64_t* const* in, const int64_t* params, int64_t* out);
 
-// The index of F in the library's list. Defined for listed formulas only: an op left out of its family's list fails at link, by name.
+// The derivative of backward: dx[k][i] = Σ_j ddin[j][i]·∂din_j/∂x_k for x = what is saved, then dy. ddin[j] may be none, which is 0.
+using AgainKernel = void (*)(int64_t n, const double* const* saved, const double* dy, const double* params, const double* const* ddin, double* const* dx);
+
+struct FormulaLoops {
+  const FormulaKernel<float>* single[4];  // avx512, avx2, neon, scalar; none where not in this build
+  const FormulaKernel<double>* f64;
+  IntegerKernel integer;  // none: not exact on integers
+  AgainKernel again;      // none: no derivative
+
+  template <class Real>
+  const FormulaKernel<Real>& kernel() const;  // of the instruction set in use
+};
+template <>
+const FormulaKernel<float>& FormulaLoops::kernel<float>() const;
+template <>
+inline const FormulaKernel<double>& FormulaLoops::kernel<double>() const { return *f64; }
+
+// The loops of F. Defined for listed formulas only: an op left out of its family's list fails at link, by name. A user's own: own_op.h.
 template <class F>
-int formula_index();
+const FormulaLoops& formula_loops();
+
+// What ops/instantiate.cpp compiles once for each instruction set.
+namespace isa {
+namespace scalar { struct Tag; }
+namespace avx2 { struct Tag; }
+namespace avx512 { struct Tag; }
+namespace neon { struct Tag; }
+namespace f64 { struct Tag; }
+}  // namespace isa
+template <class Tag, class Real, class F>
+struct Loops {
+  static const FormulaKernel<Real> kernel;
+};
 
 }  // namespace rote

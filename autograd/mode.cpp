@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <cstring>
-#include <memory>
+#include <utility>
 
 #include "tensor/generator.h"
 
@@ -12,6 +12,7 @@ namespace {
 
 thread_local bool grad_mode = true;
 thread_local std::string path;
+thread_local ScopeState* open_scope = nullptr;
 
 // 64-bit FNV-1a over the bytes and a closing zero.
 uint64_t fnv(uint64_t hash, const char* text, size_t n) {
@@ -21,32 +22,21 @@ uint64_t fnv(uint64_t hash, const char* text, size_t n) {
 
 }  // namespace
 
-struct RunScopeGuard::State {
-  RunScope scope;
-  uint64_t serial;
-  std::unordered_map<std::string, uint32_t> draws;  // purpose and path -> calls so far
-  State* outer;
-  static thread_local State* current;
-};
-thread_local RunScopeGuard::State* RunScopeGuard::State::current = nullptr;
-
 bool grad_enabled() { return grad_mode; }
-NoGrad::NoGrad() : before_(grad_mode) { grad_mode = false; }
-NoGrad::~NoGrad() { grad_mode = before_; }
+GradMode::GradMode(bool recorded) : before_(grad_mode) { grad_mode = recorded; }
+GradMode::~GradMode() { grad_mode = before_; }
 
-RunScopeGuard::RunScopeGuard(const RunScope& scope) {
+RunScopeGuard::RunScopeGuard(const RunScope& scope) : outer_(open_scope) {
   static std::atomic<uint64_t> serial{0};
-  state_ = new State{scope, ++serial, {}, State::current};
-  State::current = state_;
+  state_ = {scope, ++serial, {}};
+  open_scope = &state_;
 }
+RunScopeGuard::RunScopeGuard(ScopeState state) : state_(std::move(state)), outer_(open_scope) { open_scope = state_.serial == 0 ? nullptr : &state_; }
+RunScopeGuard::~RunScopeGuard() { open_scope = outer_; }
 
-RunScopeGuard::~RunScopeGuard() {
-  State::current = state_->outer;
-  delete state_;
-}
-
-const RunScope* current_scope() { return RunScopeGuard::State::current ? &RunScopeGuard::State::current->scope : nullptr; }
-uint64_t current_scope_serial() { return RunScopeGuard::State::current ? RunScopeGuard::State::current->serial : 0; }
+const ScopeState* current_scope_state() { return open_scope; }
+const RunScope* current_scope() { return open_scope ? &open_scope->scope : nullptr; }
+uint64_t current_scope_serial() { return open_scope ? open_scope->serial : 0; }
 
 uint32_t draw_id(const char* purpose, const std::string& at, uint32_t ordinal) {
   uint64_t hash = 0xcbf29ce484222325u;
@@ -58,9 +48,8 @@ uint32_t draw_id(const char* purpose, const std::string& at, uint32_t ordinal) {
 }
 
 uint32_t draw_id(const char* purpose) {
-  RunScopeGuard::State* state = RunScopeGuard::State::current;
-  if (state == nullptr) return std::strcmp(purpose, "init") == 0 ? draw_id("init", "", next_init_draw()) : draw_id("user", "", next_user_draw());
-  return draw_id(purpose, path, state->draws[std::string(purpose) + '\0' + path]++);
+  if (open_scope == nullptr) return std::strcmp(purpose, "init") == 0 ? draw_id("init", "", next_init_draw()) : draw_id("user", "", next_user_draw());
+  return draw_id(purpose, path, open_scope->draws[std::string(purpose) + '\0' + path]++);
 }
 
 PathGuard::PathGuard(const std::string& component) : length_(path.size()) {

@@ -12,16 +12,22 @@ namespace rote {
 
 bool grad_enabled();
 
-// No op inside is recorded.
-class NoGrad {
+// Ops inside are recorded, or not.
+class GradMode {
  public:
-  NoGrad();
-  ~NoGrad();
-  NoGrad(const NoGrad&) = delete;
-  NoGrad& operator=(const NoGrad&) = delete;
+  explicit GradMode(bool recorded);
+  ~GradMode();
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
 
  private:
   bool before_;
+};
+struct NoGrad : GradMode {
+  NoGrad() : GradMode(false) {}
+};
+struct EnableGrad : GradMode {
+  EnableGrad() : GradMode(true) {}
 };
 
 enum class Phase : uint8_t { forward, backward, optimizer };
@@ -39,24 +45,30 @@ struct RunScope {
   int64_t leaf_rows(const Shape& shape, int64_t rows) const { return by_sample(shape) ? rows / samples * sample_leaf : 0; }
 };
 
-// Opens a RunScope on this thread; draws and leaf uses are counted anew.
+// What is counted while a scope is open. Copied, it is the scope at that moment: a recomputation draws the same again.
+struct ScopeState {
+  RunScope scope;
+  uint64_t serial = 0;                              // differs between any two scopes of the process; 0 outside
+  std::unordered_map<std::string, uint32_t> draws;  // purpose and path -> calls so far
+};
+
+// Opens a RunScope on this thread; draws and leaf uses are counted anew. Or goes on from a state kept earlier.
 class RunScopeGuard {
  public:
   explicit RunScopeGuard(const RunScope& scope);
+  explicit RunScopeGuard(ScopeState state);
   ~RunScopeGuard();
   RunScopeGuard(const RunScopeGuard&) = delete;
   RunScopeGuard& operator=(const RunScopeGuard&) = delete;
 
  private:
-  struct State;
-  friend const RunScope* current_scope();
-  friend uint64_t current_scope_serial();
-  friend uint32_t draw_id(const char* purpose);
-  State* state_;
+  ScopeState state_;
+  ScopeState* outer_;
 };
 
 const RunScope* current_scope();   // nullptr outside
-uint64_t current_scope_serial();   // differs between any two scopes of the process; 0 outside
+uint64_t current_scope_serial();   // 0 outside
+const ScopeState* current_scope_state();  // nullptr outside
 
 // The op id of the next draw of this module path: hash(purpose, path, ordinal). Outside of a scope the path is "user"'s running ordinal.
 uint32_t draw_id(const char* purpose);

@@ -1,8 +1,10 @@
 // autograd/op.cpp — check, allocate, compute, record: run().
 #include "autograd/op.h"
 
+#include <algorithm>
 #include <atomic>
 
+#include "autograd/inplace.h"
 #include "autograd/node.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
@@ -37,8 +39,40 @@ const std::string& Call::word(int i) const { return attr_as<std::string>(*this, 
 
 int64_t Call::leaf(int i, int64_t rows) const { return scope.leaf_rows(in_shapes[static_cast<size_t>(i)], rows); }
 
+namespace {
+
+thread_local LeafUses* leaf_uses = nullptr;
+thread_local bool replaying = false;
+std::atomic<uint64_t> node_sequence{0};
+
+int next_use(GradMeta& meta) {
+  if (leaf_uses != nullptr && replaying) {
+    ROTE_ASSERT(leaf_uses->next < leaf_uses->uses.size(), "a recomputation uses more leaves than its forward did");
+    return leaf_uses->uses[leaf_uses->next++];
+  }
+  if (meta.scope_serial != current_scope_serial()) {
+    meta.scope_serial = current_scope_serial();
+    meta.uses = 0;
+  }
+  if (leaf_uses != nullptr) leaf_uses->uses.push_back(meta.uses);
+  return meta.uses++;
+}
+
+}  // namespace
+
+LeafUsesGuard::LeafUsesGuard(LeafUses& uses, bool replay) : before_(leaf_uses), replay_before_(replaying) {
+  leaf_uses = &uses;
+  replaying = replay;
+}
+LeafUsesGuard::~LeafUsesGuard() {
+  leaf_uses = before_;
+  replaying = replay_before_;
+}
+
 bool needs_grad(const Tensor& x) {
-  if (!x.defined() || !x.impl()->meta) return false;
+  if (!x.defined()) return false;
+  renew_view(x);
+  if (!x.impl()->meta) return false;
   const auto& meta = static_cast<const GradMeta&>(*x.impl()->meta);
   return meta.requires_grad || meta.node != nullptr;
 }
@@ -52,11 +86,18 @@ Edge edge_to(const Tensor& x) {
   if (!needs_grad(x)) return {};
   GradMeta& meta = grad_meta(x);
   if (meta.node) return {meta.node, meta.output, nullptr, 0};
-  if (meta.scope_serial != current_scope_serial()) {
-    meta.scope_serial = current_scope_serial();
-    meta.uses = 0;
+  return {nullptr, 0, x.impl(), next_use(meta)};
+}
+
+uint64_t next_sequence() { return ++node_sequence; }
+
+void set_history(const std::vector<Tensor>& outputs, const std::shared_ptr<Node>& node) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
+    GradMeta& meta = grad_meta(outputs[i]);
+    meta.node = node;
+    meta.output = static_cast<int>(i);
   }
-  return {nullptr, 0, x.impl(), meta.uses++};
 }
 
 // Without this a chain of many nodes would be freed by recursion, one stack frame a node.
@@ -76,8 +117,6 @@ Node::~Node() {
 
 namespace {
 
-std::atomic<uint64_t> node_sequence{0};
-
 DType output_dtype(const Operand& operand, const std::vector<Tensor>& inputs, const Schema& schema) {
   if (operand.dtype) return *operand.dtype;
   for (size_t i = 0; i < schema.inputs.size() && i < inputs.size(); ++i)
@@ -95,34 +134,59 @@ void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
 // A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
 Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
 
+// A forward that a checkpoint will repeat counts its leaves as if it were recorded.
+void note_uses(const Call& call, const std::vector<bool>& wanted) {
+  for (size_t i = 0; i < call.in.size(); ++i)
+    if (wanted[i]) edge_to(call.in[i]);
+}
+
 void record(Call&& call, const std::vector<bool>& wanted, int path) {
   auto node = std::make_shared<Node>();
   const OpEntry& op = *call.op;
   std::vector<Tensor> in(call.in.size()), out(call.out.size());
-  for (const int i : op.saved_inputs) in[static_cast<size_t>(i)] = kept(call.in[static_cast<size_t>(i)]);
-  for (const int i : op.saved_outputs) out[static_cast<size_t>(i)] = kept(call.out[static_cast<size_t>(i)]);
+  const auto keep = [&](int i) {
+    if (i >= 0) in[static_cast<size_t>(i)] = kept(call.in[static_cast<size_t>(i)]);
+    else out[static_cast<size_t>(~i)] = kept(call.out[static_cast<size_t>(~i)]);
+  };
+  if (op.reads.empty()) std::for_each(op.saves.begin(), op.saves.end(), keep);
+  for (size_t i = 0; i < op.reads.size(); ++i)
+    if (wanted[i]) std::for_each(op.reads[i].begin(), op.reads[i].end(), keep);
   for (size_t i = 0; i < call.in.size(); ++i) node->edges.push_back(wanted[i] ? edge_to(call.in[i]) : Edge{});
   for (const Tensor& y : call.out) {
     node->out_shapes.push_back(y.shape());
     node->out_dtypes.push_back(y.dtype());
   }
-  for (size_t i = 0; i < call.out.size(); ++i) {
-    if (!is_floating(call.out[i].dtype())) continue;
-    GradMeta& meta = grad_meta(call.out[i]);
-    meta.node = node;
-    meta.output = static_cast<int>(i);
-  }
+  set_history(call.out, node);
   for (const auto* kept : {&in, &out})
     for (const Tensor& x : *kept) node->saved_versions.push_back(x.defined() ? x.storage()->version() : 0);
   node->call = std::move(call);
   node->call.in = std::move(in);
   node->call.out = std::move(out);
   node->call.wanted = wanted;
-  node->sequence = ++node_sequence;
+  node->sequence = next_sequence();
   node->path = path;
 }
 
 }  // namespace
+
+bool is_free(const Operand& operand) { return !operand.dtype && !operand.any_dtype && !operand.wide; }
+
+std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs) {
+  if (op.formula != nullptr) return std::nullopt;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (is_free(op.schema.inputs[i]) && inputs[i].defined() && size_of(inputs[i].dtype()) == 2) return inputs[i].dtype();
+  return std::nullopt;
+}
+
+namespace {
+thread_local OpObserver* observer = nullptr;
+}  // namespace
+
+OpObserver::OpObserver(std::function<void(const Call&)> tell) : tell_(std::move(tell)), outer_(observer) { observer = this; }
+OpObserver::~OpObserver() { observer = outer_; }
+void observe(const Call& call) {
+  if (observer != nullptr) observer->tell_(call);
+}
 
 std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs) {
   Call call;
@@ -131,32 +195,47 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   call.in.resize(op.schema.inputs.size());
   call.attrs = std::move(attrs);
   fill_defaults(op, call.attrs);
-  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula >= 0);
+  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr);
   for (const Tensor& x : call.in) {
     call.in_shapes.push_back(x.defined() ? x.shape() : Shape());
     call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);
   }
   if (const RunScope* scope = current_scope()) call.scope = *scope;
+  std::vector<Tensor> given;
+  const std::optional<DType> narrow = sixteen_bits(op, call.in);
+  if (narrow) {
+    given = call.in;
+    for (size_t i = 0; i < call.in.size(); ++i)
+      if (is_free(op.schema.inputs[i]) && call.in[i].defined()) call.in[i] = converted(call.in[i], DType::f32);
+  }
   call.out.resize(op.schema.outputs.size());
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula < 0)
+    if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula == nullptr)
       call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema)});
   if (op.infer != nullptr) op.infer(call);
   with_default_control([&] { op.forward(call); });
+  if (narrow) {
+    call.in = std::move(given);
+    for (size_t i = 0; i < call.out.size(); ++i)
+      if (is_free(op.schema.outputs[i]) && call.out[i].defined() && call.out[i].dtype() == DType::f32) call.out[i] = converted(call.out[i], *narrow);
+  }
+  for (const Tensor& y : call.out) join_history(y);
 
   const int path = intern_path(module_path());
   if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, call.out[0].shape()});
   std::vector<bool> wanted(call.in.size());
   bool any = false;
-  if (grad_enabled() && op.row.no_grad[0] == 0)
+  if (op.row.no_grad[0] == 0 && (grad_enabled() || leaf_uses != nullptr))
     for (size_t i = 0; i < call.in.size(); ++i) {
       if (!needs_grad(call.in[i]) || !is_floating(call.in[i].dtype())) continue;
       ROTE_CHECK(!op.constant[i], StateError, op.row.name, ": ", op.schema.inputs[i].name, " (", describe(call.in[i]),
                  ") requires a gradient but the op has no derivative in it; detach() it.");
       wanted[i] = any = true;
     }
+  observe(call);
   std::vector<Tensor> outputs = call.out;
-  if (any) record(std::move(call), wanted, path);
+  if (any && grad_enabled()) record(std::move(call), wanted, path);
+  else if (any) note_uses(call, wanted);
   return outputs;
 }
 

@@ -1,10 +1,13 @@
 // autograd/op.h — Call, one run of an op, and OpEntry, a Row made runnable. No graph.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "autograd/formula_table.h"
 #include "autograd/mode.h"
 #include "autograd/schema.h"
 #include "kernels/table.h"
@@ -50,15 +53,34 @@ const Real* values(const Tensor& x) {
 struct OpEntry {
   Row row;
   Schema schema;
-  int formula = -1;                 // index in the formula tables; -1: kernel op
+  const FormulaLoops* formula = nullptr;  // none: an op with kernels
   bool passes_dy = false;           // dy is the gradient of every input (add)
   bool moves_only = false;          // fills, selects or moves: never the producer of a non-finite value
   void (*infer)(Call&) = nullptr;   // allocates the outputs that the schema leaves open
   void (*forward)(Call&) = nullptr;
   void (*backward)(Call&) = nullptr;
+  void (*again)(Call&) = nullptr;   // backward as recorded ops, under create_graph; none: row.once says why
   std::vector<bool> constant;       // by input: named in row.constants
-  std::vector<int> saved_inputs, saved_outputs;
   std::vector<int> saves;           // in the order of row.saves: input i as i, output i as ~i
+  std::vector<std::vector<int>> reads;  // by input: what its gradient reads, numbered alike; empty: all of `saves`
+};
+
+// Kernels compute 16-bit floats in f32 and round once: the dtype that such an op's free operands (of no dtype of their own) are given in.
+std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs);
+bool is_free(const Operand& operand);
+
+// Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; the inner one alone is told.
+class OpObserver {
+ public:
+  explicit OpObserver(std::function<void(const Call&)> tell);
+  ~OpObserver();
+  OpObserver(const OpObserver&) = delete;
+  OpObserver& operator=(const OpObserver&) = delete;
+
+ private:
+  friend void observe(const Call& call);
+  std::function<void(const Call&)> tell_;
+  OpObserver* outer_;
 };
 
 // Runs the op: check, allocate, compute, record. All outputs, in schema order.

@@ -6,6 +6,7 @@
 #include "autograd/ops/cast.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/index.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/linear.h"
 #include "autograd/ops/loss.h"

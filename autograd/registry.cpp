@@ -21,22 +21,31 @@ std::vector<std::string> words_in(const char* text) {
   return words;
 }
 
+// Input i as i, output i as ~i.
+std::vector<int> operands_named(const OpEntry& e, const char* names) {
+  std::vector<int> operands;
+  for (const std::string& name : words_in(names)) {
+    const int in = e.schema.input(name), out = e.schema.output(name);
+    ROTE_ASSERT(in >= 0 || out >= 0, e.row.name);
+    operands.push_back(in >= 0 ? in : ~out);
+  }
+  return operands;
+}
+
 }  // namespace
 
 OpEntry detail::finish(OpEntry e) {
   e.schema = Schema::parse(e.row.schema);
-  for (const std::string& name : words_in(e.row.saves)) {
-    const int in = e.schema.input(name), out = e.schema.output(name);
-    ROTE_ASSERT(in >= 0 || out >= 0, e.row.name);
-    if (in >= 0) e.saved_inputs.push_back(in);
-    else e.saved_outputs.push_back(out);
-    e.saves.push_back(in >= 0 ? in : ~out);
-  }
+  e.saves = operands_named(e, e.row.saves);
+  std::stringstream parts(e.row.reads);
+  for (std::string part; std::getline(parts, part, ',');) e.reads.push_back(operands_named(e, part.c_str()));
+  ROTE_ASSERT(e.reads.empty() || e.reads.size() == e.schema.inputs.size(), e.row.name);
   e.constant.resize(e.schema.inputs.size());
   for (const std::string& name : words_in(e.row.constants)) {
     ROTE_ASSERT(e.schema.input(name) >= 0, e.row.name);
     e.constant[static_cast<size_t>(e.schema.input(name))] = true;
   }
+  ROTE_ASSERT(e.again != nullptr || e.row.once[0] != 0 || e.backward == nullptr, e.row.name);
   ROTE_ASSERT(e.forward != nullptr && (e.backward != nullptr) == (e.row.no_grad[0] == 0), e.row.name);
   return e;
 }

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "autograd/formula_table.h"
 #include "autograd/op.h"
 
 namespace rote {
@@ -17,7 +16,9 @@ namespace detail {
 
 void run_formula(Call& call);
 void run_formula_backward(Call& call);
-void run_integer_formula(Call& call);  // integer.cpp: the formulas that are exact on integers, over i64
+void run_formula_again(Call& call);  // again.cpp
+template <class Op>
+const FormulaLoops& own_formula_loops();  // own_op.h
 OpEntry finish(OpEntry entry);  // parses the schema, checks the Row, resolves `.saves`
 
 template <class Op>
@@ -25,14 +26,20 @@ OpEntry make_entry() {
   OpEntry e;
   e.row = Op::row;
   if constexpr (requires { Op::inputs; }) {
-    e.formula = formula_index<Op>();
+    if constexpr (requires { Op::is_own; }) e.formula = &own_formula_loops<Op>();
+    else e.formula = &formula_loops<Op>();
     e.forward = run_formula;
-    if (Op::row.no_grad[0] == 0) e.backward = run_formula_backward;
+    if (Op::row.no_grad[0] == 0) {
+      e.backward = run_formula_backward;
+      e.again = run_formula_again;
+    }
     if constexpr (requires { Op::passes_dy; }) e.passes_dy = Op::passes_dy;
   } else {
     e.forward = Op::forward;
     if constexpr (requires { &Op::backward; }) e.backward = Op::backward;
     if constexpr (requires { &Op::infer; }) e.infer = Op::infer;
+    if constexpr (requires { &Op::backward_in_ops; }) e.again = Op::backward_in_ops;
+    else if (Op::row.once[0] == 0) e.again = e.backward;
   }
   if constexpr (requires { Op::moves_only; }) e.moves_only = Op::moves_only;
   return finish(std::move(e));

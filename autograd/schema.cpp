@@ -131,7 +131,8 @@ Schema Schema::parse(const char* schema_text) {
     Operand operand;
     std::string word = in.word();
     operand.dtype = dtype_named(word);
-    if (operand.dtype) word = in.word();
+    operand.wide = word == "wide";
+    if (operand.dtype || operand.wide) word = in.word();
     operand.name = word;
     operand.shaped = in.take('[');
     if (operand.shaped) operand.extents = parse_extents(in);

@@ -32,6 +32,7 @@ struct Operand {
   bool optional = false;
   bool any_shape = false;  // written [...]: the op checks it
   bool any_dtype = false;  // written `any x[…]`
+  bool wide = false;       // of an output, written `wide mean[…]`: never of 16 bits
   std::optional<DType> dtype;
 };
 

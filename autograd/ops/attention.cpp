@@ -63,7 +63,7 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
 
 void AttentionOp::infer(Call& call) {
   const Shape& q = call.in_shapes[0];
-  const DType dtype = call.in_dtypes[0];
+  const DType dtype = call.in[0].dtype();
   call.out[0] = by_position(q[0], q[1], q[2], q[3], dtype);
   for (const int i : {1, 2}) call.out[static_cast<size_t>(i)] = empty({q[0], q[1], q[2]}, {.dtype = dtype});
 }

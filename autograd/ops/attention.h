@@ -6,7 +6,7 @@
 namespace rote {
 
 struct AttentionOp {  // y = dropout(softmax(scale·q·kᵀ + bias))·v over the keys that the mask keeps.  Vaswani et al. 2017; Dao et al. 2022, arXiv:2205.14135
-  static constexpr Row row{.name = "attention", .schema = "attention(q[B,H,T,D], k[B,H,S,D], v[B,H,S,D], bool mask[...]?, bias[...]?, scale, causal=false, dropout=0.0) -> y, max, sum", .saves = "q k v mask bias y max sum", .constants = "bias", .autocast = Autocast::lower, .samples = "B=2 H=2 T=3 S=5 D=4 scale=0.5; B=1 H=1 T=4 S=4 D=3 scale=1.0 causal=true"};
+  static constexpr Row row{.name = "attention", .schema = "attention(q[B,H,T,D], k[B,H,S,D], v[B,H,S,D], bool mask[...]?, bias[...]?, scale, causal=false, dropout=0.0) -> y, wide max, wide sum", .saves = "q k v mask bias y max sum", .constants = "bias", .autocast = Autocast::lower, .samples = "B=2 H=2 T=3 S=5 D=4 scale=0.5; B=1 H=1 T=4 S=4 D=3 scale=1.0 causal=true"};
   static void infer(Call& call);
   static void forward(Call& call);
   static void backward(Call& call);

@@ -16,7 +16,7 @@ void Cast::forward(Call& call) {
   throw DTypeError(str("cast: \"", call.word(0), "\" is not a dtype; known are ", known, "."));
 }
 
-void Cast::backward(Call& call) { call.din[0] = converted(call.dout[0], call.in_dtypes[0]); }
+void Cast::backward(Call& call) { call.din[0] = to(call.dout[0], call.in_dtypes[0]); }
 
 std::vector<Composition> cast_compositions() {
   return {

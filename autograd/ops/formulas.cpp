@@ -1,72 +1,70 @@
-// autograd/ops/formulas.cpp — which compiled loops serve a formula: by its index in the list and by the instruction set in use.
+// autograd/ops/formulas.cpp — which compiled loops serve a formula, by the instruction set in use; its loops over Integer and Dual.
 #include "autograd/ops/formulas.h"
 
 #include <cstring>
 
-#include "autograd/formula_table.h"
+#include "autograd/scalar_loops.h"
 #include "kernels/check.h"
 #include "kernels/table.h"
 
 namespace rote {
 
-namespace isa {
-namespace scalar { extern const FormulaKernel<float>* const formula_kernels; }
-namespace f64 { extern const FormulaKernel<double>* const formula_kernels; }
-#ifdef ROTE_WITH_AVX2
-namespace avx2 { extern const FormulaKernel<float>* const formula_kernels; }
-#endif
-#ifdef ROTE_WITH_AVX512
-namespace avx512 { extern const FormulaKernel<float>* const formula_kernels; }
-#endif
-#ifdef ROTE_WITH_NEON
-namespace neon { extern const FormulaKernel<float>* const formula_kernels; }
-#endif
-}  // namespace isa
-
 namespace {
 
-const FormulaKernel<float>* loops_of(const char* name) {
+constexpr const char* kIsas[] = {"avx512", "avx2", "neon", "scalar"};
+
+int isa_in_use() {
+  for (int i = 0; i < 4; ++i)
+    if (std::strcmp(kernels<float>().isa, kIsas[i]) == 0) return i;
+  ROTE_ASSERT(false, "the kernel table is of an instruction set without formula loops");
+  return 0;
+}
+
+template <class F>
+constexpr FormulaLoops loops_of() {
+  FormulaLoops loops{};
 #ifdef ROTE_WITH_AVX512
-  if (std::strcmp(name, "avx512") == 0) return isa::avx512::formula_kernels;
+  loops.single[0] = &Loops<isa::avx512::Tag, float, F>::kernel;
 #endif
 #ifdef ROTE_WITH_AVX2
-  if (std::strcmp(name, "avx2") == 0) return isa::avx2::formula_kernels;
+  loops.single[1] = &Loops<isa::avx2::Tag, float, F>::kernel;
 #endif
 #ifdef ROTE_WITH_NEON
-  if (std::strcmp(name, "neon") == 0) return isa::neon::formula_kernels;
+  loops.single[2] = &Loops<isa::neon::Tag, float, F>::kernel;
 #endif
-  ROTE_ASSERT(std::strcmp(name, "scalar") == 0, "the kernel table is of an instruction set without formula loops");
-  return isa::scalar::formula_kernels;
+  loops.single[3] = &Loops<isa::scalar::Tag, float, F>::kernel;
+  loops.f64 = &Loops<isa::f64::Tag, double, F>::kernel;
+  if constexpr (F::row.integers) loops.integer = detail::integer_loop<F>;
+  loops.again = detail::again_kernel<F>();
+  return loops;
 }
+
+template <class F>
+constexpr FormulaLoops kLoops = loops_of<F>();
 
 template <class List>
 struct Listed;
 template <class... F>
 struct Listed<OpList<F...>> {
-  using Function = int (*)();
+  using Function = const FormulaLoops& (*)();
   static const Function functions[];
 };
-// Taking the addresses makes the compiler emit each formula_index<F>, which other files only declare.
+// Taking the addresses makes the compiler emit each formula_loops<F>, which other files only declare.
 template <class... F>
-const typename Listed<OpList<F...>>::Function Listed<OpList<F...>>::functions[] = {&formula_index<F>...};
+const typename Listed<OpList<F...>>::Function Listed<OpList<F...>>::functions[] = {&formula_loops<F>...};
 [[maybe_unused, gnu::used]] const auto* const kept = Listed<AllFormulas>::functions;
 
 }  // namespace
 
 template <class F>
-int formula_index() {
-  return kIndexOf<F, AllFormulas>;
+const FormulaLoops& formula_loops() {
+  return kLoops<F>;
 }
 
 template <>
-const FormulaKernel<float>& formula_kernel<float>(int index) {
-  static const FormulaKernel<float>* const loops = loops_of(kernels<float>().isa);
-  return loops[index];
-}
-
-template <>
-const FormulaKernel<double>& formula_kernel<double>(int index) {
-  return isa::f64::formula_kernels[index];
+const FormulaKernel<float>& FormulaLoops::kernel<float>() const {
+  static const int isa = isa_in_use();
+  return *single[isa];
 }
 
 }  // namespace rote

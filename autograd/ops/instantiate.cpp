@@ -3,26 +3,33 @@
 #include "autograd/ops/formulas.h"
 #include "kernels/loops.h"
 
-namespace rote::isa::ROTE_ISA_NAME {
+namespace rote {
 
-namespace {
+namespace isa::ROTE_ISA_NAME {
 
 template <class F>
-constexpr FormulaKernel<Real> kernel() {
-  if constexpr (F::row.no_grad[0] == 0) return {map<F>, map_grad<F, count_words(F::row.saves)>};
+constexpr FormulaKernel<Real> kernel_of() {
+  if constexpr (F::integers_only) return {nullptr, nullptr};
+  else if constexpr (F::row.no_grad[0] == 0) return {map<F>, map_grad<F, count_words(F::row.saves)>};
   else return {map<F>, nullptr};
 }
 
+}  // namespace isa::ROTE_ISA_NAME
+
+template <class Tag, class Real, class F>
+const FormulaKernel<Real> Loops<Tag, Real, F>::kernel = isa::ROTE_ISA_NAME::kernel_of<F>();
+
+namespace isa::ROTE_ISA_NAME {
+
+// Taking the addresses makes the compiler emit the loops of each formula.
 template <class List>
-struct Kernels;
+struct Listed;
 template <class... F>
-struct Kernels<OpList<F...>> {
-  static constexpr FormulaKernel<Real> all[] = {kernel<F>()...};
+struct Listed<OpList<F...>> {
+  static constexpr const FormulaKernel<Real>* all[] = {&Loops<Tag, Real, F>::kernel...};
 };
+[[maybe_unused, gnu::used]] static const auto* const listed = Listed<AllFormulas>::all;
 
-}  // namespace
+}  // namespace isa::ROTE_ISA_NAME
 
-extern const FormulaKernel<Real>* const formula_kernels;
-const FormulaKernel<Real>* const formula_kernels = Kernels<AllFormulas>::all;
-
-}  // namespace rote::isa::ROTE_ISA_NAME
+}  // namespace rote

@@ -36,8 +36,8 @@ void Join::backward(Call& call) {
   const Tensor& dz = call.dout[0];
   const int axis = normalize_axis(call.integer(0), dz.axes(), "cat");
   const int64_t first = call.in_shapes[0][axis];
-  if (call.wants(0)) call.din[0] = part(dz, axis, 0, first);
-  if (call.wants(1)) call.din[1] = part(dz, axis, first, call.in_shapes[1][axis]);
+  if (call.wants(0)) call.din[0] = slice(dz, axis, 0, first);
+  if (call.wants(1)) call.din[1] = slice(dz, axis, first, first + call.in_shapes[1][axis]);
 }
 
 Tensor cat(const std::vector<Tensor>& xs, int64_t axis) {

@@ -6,7 +6,7 @@
 namespace rote {
 
 struct CrossEntropy {  // loss = -w[label]·((1-s)·log p[label]) - s/V·Σ w·log p; 0 where the label is ignored.  Szegedy et al. 2015, arXiv:1512.00567
-  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> loss[*], lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2"};
+  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2"};
   static void forward(Call& call);
   static void backward(Call& call);
 };

@@ -6,7 +6,7 @@
 namespace rote {
 
 struct LayerNorm {  // y = (x - mean)·rstd·w + b.  Ba, Kiros & Hinton 2016, arXiv:1607.06450
-  static constexpr Row row{.name = "layer_norm", .schema = "layer_norm(x[*,C], w[C]?, b[C]?, eps=1e-5) -> y[*,C], mean[*], rstd[*]", .saves = "x w mean rstd", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
+  static constexpr Row row{.name = "layer_norm", .schema = "layer_norm(x[*,C], w[C]?, b[C]?, eps=1e-5) -> y[*,C], wide mean[*], wide rstd[*]", .saves = "x w mean rstd", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
   static void forward(Call& call);
   static void backward(Call& call);
 };

@@ -19,19 +19,19 @@ struct Sub : Formula<2> {  // z = x - y
 };
 
 struct Mul : Formula<2> {  // z = x·y
-  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "mul.Tensor(self, other); mul.Scalar(self, other); multiply.Tensor(self, other)"};
+  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x", .integers = true, .aten = "mul.Tensor(self, other); mul.Scalar(self, other); multiply.Tensor(self, other)"};
   template <class V> static V forward(V x, V y) { return x * y; }
   template <class V> static Two<V> backward(V x, V y, V dz) { return {dz * y, dz * x}; }
 };
 
 struct Div : Formula<2> {  // z = x/y
-  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .low = 0.5, .aten = "div.Tensor(self, other); div.Scalar(self, other); true_divide.Tensor(self, other)"};
+  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x y", .low = 0.5, .aten = "div.Tensor(self, other); div.Scalar(self, other); true_divide.Tensor(self, other)"};
   template <class V> static V forward(V x, V y) { return x / y; }
   template <class V> static Two<V> backward(V x, V y, V dz) { return {dz / y, -(dz * x / y) / y}; }
 };
 
 struct Pow : Formula<2> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0
-  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
+  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .reads = "x y, x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
   template <class V> static V forward(V x, V y) { return pow(x, y); }
   template <class V> static Two<V> backward(V x, V y, V z, V dz) {
     const V dx = select(y == V(0), V(0), dz * y * pow(x, y - V(1)));

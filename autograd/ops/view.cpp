@@ -61,6 +61,8 @@ Shape resolved_shape(const Tensor& x, const std::vector<int64_t>& wanted) {
   return shape;
 }
 
+std::vector<int64_t> sizes(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
 Tensor reshaped(const Tensor& x, const Shape& shape) {
   Strides strides;
   if (view_strides(x.shape(), x.strides(), shape, strides)) return alias(x, shape, strides, x.offset());
@@ -104,7 +106,7 @@ int select_axis(const Call& call, int64_t& index) {
 }  // namespace
 
 void Reshape::forward(Call& call) { call.out[0] = reshaped(call.in[0], resolved_shape(call.in[0], call.list(0))); }
-void Reshape::backward(Call& call) { call.din[0] = reshaped(call.dout[0], call.in_shapes[0]); }
+void Reshape::backward(Call& call) { call.din[0] = reshape(call.dout[0], sizes(call.in_shapes[0])); }
 
 void Permute::forward(Call& call) {
   const Tensor& x = call.in[0];
@@ -124,16 +126,10 @@ void Permute::forward(Call& call) {
 }
 
 void Permute::backward(Call& call) {
-  const Tensor& dy = call.dout[0];
   const std::vector<int64_t>& axes = call.list(0);
-  Shape shape = dy.shape();
-  Strides strides = dy.strides();
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int axis = normalize_axis(axes[i], dy.axes(), "permute");
-    shape[axis] = dy.shape()[static_cast<int>(i)];
-    strides[axis] = dy.strides()[static_cast<int>(i)];
-  }
-  call.din[0] = alias(dy, shape, strides, dy.offset());
+  std::vector<int64_t> back(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(normalize_axis(axes[i], call.dout[0].axes(), "permute"))] = static_cast<int64_t>(i);
+  call.din[0] = permute(call.dout[0], back);
 }
 
 void Slice::forward(Call& call) {
@@ -194,7 +190,14 @@ void Expand::forward(Call& call) {
   call.out[0] = alias(x, shape, strides, x.offset());
 }
 
-void Expand::backward(Call& call) { call.din[0] = sum_to(call.dout[0], call.in_shapes[0], call.scope, &call.amax); }
+void Expand::backward(Call& call) { call.din[0] = sum_to(call.dout[0], sizes(call.in_shapes[0])); }
+
+void SumTo::forward(Call& call) {
+  const Shape shape(call.list(0));
+  ROTE_CHECK(broadcasts_to(shape, call.in_shapes[0]), ShapeError, "sum_to: ", shape, " does not broadcast to ", describe(call.in[0]), "; counted from the end, each size must be equal or 1.");
+  call.out[0] = sum_to(call.in[0], shape, call.scope, &call.amax);
+}
+void SumTo::backward(Call& call) { call.din[0] = expand(call.dout[0], sizes(call.in_shapes[0])); }
 
 void Clone::forward(Call& call) {
   const Tensor& x = call.in[0];

@@ -40,6 +40,12 @@ struct Expand {  // axes of size 1 repeat; -1 keeps an axis; new axes come first
   static void backward(Call& call);
 };
 
+struct SumTo {  // expand's inverse: the sum over what repeats when a tensor of `shape` broadcasts to x
+  static constexpr Row row{.name = "sum_to", .schema = "sum_to(x[*], shape) -> y", .samples = "*=2,4,3 shape=[1,3]; *=3 shape=[1]; *=2 shape=[]; *=2,3 shape=[2,3]", .aten = "sum_to_size(self, size)"};
+  static void forward(Call& call);
+  static void backward(Call& call);
+};
+
 struct Clone {  // a contiguous copy with storage of its own
   static constexpr Row row{.name = "clone", .schema = "clone(any x[*]) -> y",};
   static constexpr bool moves_only = true;
@@ -52,6 +58,7 @@ inline Tensor permute(const Tensor& x, const std::vector<int64_t>& axes) { retur
 inline Tensor slice(const Tensor& x, int64_t axis, int64_t first, int64_t last, int64_t step = 1) { return apply<Slice>({x}, {axis, first, last, step}); }
 inline Tensor select(const Tensor& x, int64_t axis, int64_t index) { return apply<Select>({x}, {axis, index}); }
 inline Tensor expand(const Tensor& x, const std::vector<int64_t>& shape) { return apply<Expand>({x}, {shape}); }
+inline Tensor sum_to(const Tensor& x, const std::vector<int64_t>& shape) { return apply<SumTo>({x}, {shape}); }
 inline Tensor clone(const Tensor& x) { return apply<Clone>({x}); }
 
 // Compositions of the above.
@@ -68,6 +75,6 @@ Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& size
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 std::vector<Composition> view_compositions();
 
-using ViewOps = OpList<Reshape, Permute, Slice, Select, Expand, Clone>;
+using ViewOps = OpList<Reshape, Permute, Slice, Select, Expand, SumTo, Clone>;
 
 }  // namespace rote

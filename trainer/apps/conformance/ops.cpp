@@ -171,7 +171,8 @@ std::string run_case(const json& one, const Tensors& stored) {
   if (refused && !in_backward) return "accepted, but must be refused";
   if (!refused) {
     if (const std::string wrong = check_outputs(run, one.at("outputs"), stored); !wrong.empty()) return wrong;
-    for (const auto& [name, expected] : one.value("mutated", json::object()).items())
+    const json mutated = one.value("mutated", json::object());
+    for (const auto& [name, expected] : mutated.items())
       if (const std::string wrong = difference(run.tensors.at(name), expected_of(expected, stored)); !wrong.empty()) return str(name, " after the call: ", wrong);
     if (!one.contains("grads")) return "";
   }
