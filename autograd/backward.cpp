@@ -17,6 +17,8 @@ namespace rote {
 
 namespace {
 
+constexpr uint64_t kForeignSerial = ~uint64_t{0};  // of a scope that is closed already
+
 Tensor hooked(const std::vector<TensorHook>& hooks, Tensor dx) {
   for (const TensorHook& hook : hooks)
     if (const Tensor other = hook(dx); other.defined()) {
@@ -240,8 +242,9 @@ class Walk {
     check_saved(*node);
     std::vector<bool> wanted;
     for (const Edge& edge : node->edges) wanted.push_back(leads_on(edge));
-    // An op with several outputs takes zeros for those that nothing depends on, but for the first, which is the one that most backwards read.
     const RunScope scope = node->call.scope;
+    std::optional<RunScopeGuard> in_scope;  // ops of the backward see the samples of the forward
+    if (const RunScope* here = current_scope(); !(here ? *here : RunScope{}).same_samples(scope)) in_scope.emplace(ScopeState{scope, scope.samples > 0 ? kForeignSerial : 0, {}});
     std::vector<Tensor> din = node->custom ? run_custom(node, std::move(dout), create_graph_) : run_op(node, std::move(dout), wanted, create_graph_);
     for (size_t i = 0; i < node->edges.size(); ++i) {
       if (wanted[i] && din[i].defined()) arrive(node->edges[i], din[i], scope);

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "autograd/backward.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/view.h"
 #include "tensor/generator.h"
 
 namespace rote {
@@ -163,15 +165,48 @@ std::string gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs
   return fault;
 }
 
-std::string gradcheck(const OpEntry& op, const RowSample& sample) {
-  const auto f = [&](std::vector<Tensor> inputs) {
+namespace {
+
+TensorFunction first_output(const OpEntry& op, const RowSample& sample) {
+  return [&](std::vector<Tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (op.constant[i]) inputs[i] = sample.inputs[i];
     return run(op, inputs, sample.attrs)[0];
   };
-  GradcheckOptions options;
-  options.skip = op.constant;
-  return gradcheck(f, sample.inputs, options);
+}
+
+bool differentiable(const Tensor& x) { return x.defined() && x.dtype() == DType::f64; }
+
+}  // namespace
+
+std::string gradcheck(const OpEntry& op, const RowSample& sample) {
+  return gradcheck(first_output(op, sample), sample.inputs, {.skip = op.constant});
+}
+
+std::string gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, GradcheckOptions options) {
+  options.skip.resize(inputs.size());
+  const auto gradients = [&](const std::vector<Tensor>& all) {
+    const EnableGrad guard;
+    const std::vector<Tensor> x(all.begin(), all.end() - 1);
+    std::vector<Tensor> wanted, flat;
+    for (size_t i = 0; i < x.size(); ++i)
+      if (differentiable(x[i]) && !options.skip[i]) wanted.push_back(x[i]);
+    for (const Tensor& dx : grad({f(x)}, wanted, {.dys = {all.back()}, .create_graph = true, .allow_unused = true}))
+      if (dx.defined()) flat.push_back(flatten(dx));
+    return cat(flat);
+  };
+  std::vector<Tensor> all = inputs;
+  const Tensor y = f(inputs);
+  if (y.numel() == 0) return "";
+  std::vector<double> dy;
+  weighted(y, &dy);
+  const Tensor values = from_values({static_cast<int64_t>(dy.size())}, dy);
+  all.push_back(alias(values, y.shape(), contiguous_strides(y.shape()), 0));
+  return gradcheck(gradients, all, options);
+}
+
+std::string gradgradcheck(const OpEntry& op, const RowSample& sample) {
+  return gradgradcheck(first_output(op, sample), sample.inputs, {.skip = op.constant});
 }
 
 }  // namespace rote

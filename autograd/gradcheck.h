@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/op.h"
+#include "autograd/registry.h"
 
 namespace rote {
 
@@ -29,5 +29,18 @@ struct GradcheckOptions {
 std::string gradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {});
 // The first output of the op at one sample.
 std::string gradcheck(const OpEntry& op, const RowSample& sample);
+
+// The same for the gradients of f as functions of the inputs and of dy: second derivatives.
+std::string gradgradcheck(const TensorFunction& f, const std::vector<Tensor>& inputs, GradcheckOptions options = {});
+std::string gradgradcheck(const OpEntry& op, const RowSample& sample);
+
+// A user's own op, at all samples of its Row, first and second derivatives.
+template <class Op>
+std::string gradcheck() {
+  for (const RowSample& sample : row_samples(entry<Op>()))
+    for (const std::string& fault : {gradcheck(entry<Op>(), sample), Op::row.once[0] == 0 ? gradgradcheck(entry<Op>(), sample) : ""})
+      if (!fault.empty()) return str(Op::row.name, " at ", sample.text, ": ", fault);
+  return "";
+}
 
 }  // namespace rote

@@ -39,6 +39,9 @@ struct RunScope {
   int64_t samples = 0;        // along axis 0 of what enters an op
   int64_t sample_leaf = 1;    // G: consecutive samples that share one chain of a sum over samples
 
+  bool same_samples(const RunScope& o) const {
+    return samples == o.samples && (samples == 0 || (seed == o.seed && first_sample == o.first_sample && sample_leaf == o.sample_leaf));
+  }
   // Whether axis 0 of `shape` is the sample axis: as many rows for each sample.
   bool by_sample(const Shape& shape) const { return samples > 0 && shape.axes() > 0 && shape[0] > 0 && shape[0] % samples == 0; }
   // Rows of one sample leaf when a tensor of `shape` enters a sum over `rows` leading rows; 0: one leaf.

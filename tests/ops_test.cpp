@@ -79,6 +79,17 @@ TEST_CASE("ops: each derivative agrees with differences in f64") {
   }
 }
 
+TEST_CASE("ops: each second derivative agrees with differences of the first") {
+  for (const OpEntry* op : all_ops()) {
+    if (op->row.no_grad[0] != 0 || op->row.once[0] != 0) continue;
+    for (const RowSample& sample : row_samples(*op)) {
+      CAPTURE(std::string(op->row.name));
+      CAPTURE(sample.text);
+      CHECK(gradgradcheck(*op, sample) == "");
+    }
+  }
+}
+
 TEST_CASE("ops: f32 agrees with f64 to a few ulps of the largest value") {
   for (const OpEntry* op : all_ops())
     for (const RowSample& sample : row_samples(*op)) {

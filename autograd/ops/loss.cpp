@@ -50,11 +50,8 @@ void LossSum::forward(Call& call) {
 }
 
 void LossSum::backward(Call& call) {
-  const double dy = call.dout[0].item();
-  with_real(call, call.dout[0].dtype(), [&](auto t) {
-    using Real = decltype(t);
-    call.din[0] = full(call.in_shapes[0], static_cast<Real>(dy) / static_cast<Real>(call.number(0)), {.dtype = DTypeOf<Real>::value});
-  });
+  const Shape& shape = call.in_shapes[0];
+  call.din[0] = expand(div(call.dout[0], call.number(0)), {shape.begin(), shape.end()});
 }
 
 int64_t count_targets(const Tensor& labels, int64_t ignore_index) {

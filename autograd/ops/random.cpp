@@ -22,25 +22,16 @@ Dropout draw_of(const Call& call, double p, int64_t* rows) {
   return d;
 }
 
-namespace {
-
-Tensor dropped(Call& call, const Tensor& x) {
-  const Tensor y = empty(x.shape(), {.dtype = x.dtype()});
+void DropoutOp::forward(Call& call) {
+  call.draw = call.given(1) ? static_cast<uint32_t>(call.integer(1)) : draw_id("dropout");
+  const Tensor x = contiguous(call.in[0]);
   int64_t rows;
   const Dropout d = draw_of(call, call.number(0), &rows);
   with_real(call, x.dtype(), [&](auto t) {
     using Real = decltype(t);
-    call.saw(kernels<Real>().dropout(d, rows, x.numel() / rows, x.data<Real>(), y.data<Real>()));
+    call.saw(kernels<Real>().dropout(d, rows, x.numel() / rows, x.data<Real>(), call.out[0].data<Real>()));
   });
-  return y;
 }
-
-}  // namespace
-
-void DropoutOp::forward(Call& call) {
-  call.draw = draw_id("dropout");
-  call.out[0] = dropped(call, contiguous(call.in[0]));
-}
-void DropoutOp::backward(Call& call) { call.din[0] = dropped(call, contiguous(call.dout[0])); }
+void DropoutOp::backward(Call& call) { call.din[0] = apply<DropoutOp>({call.dout[0]}, {call.number(0), int64_t{call.draw}}); }
 
 }  // namespace rote

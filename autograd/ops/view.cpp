@@ -70,13 +70,6 @@ Tensor reshaped(const Tensor& x, const Shape& shape) {
   return alias(copy, shape, contiguous_strides(shape), copy.offset());
 }
 
-// dx of a view of x: zero but where the view shows.
-Tensor spread_into(const Tensor& dy, const Shape& shape, const Strides& view_strides_in_x, int64_t offset) {
-  const Tensor dx = zeros(shape, {.dtype = dy.dtype()});
-  copy_elements(alias(dx, dy.shape(), view_strides_in_x, offset), dy);
-  return dx;
-}
-
 struct SliceRange {
   int axis;
   int64_t first, count, step;
@@ -144,10 +137,21 @@ void Slice::forward(Call& call) {
 
 void Slice::backward(Call& call) {
   const SliceRange r = slice_range(call);
-  Strides strides = contiguous_strides(call.in_shapes[0]);
-  const int64_t offset = r.first * strides[r.axis];
-  strides[r.axis] *= r.step;
-  call.din[0] = spread_into(call.dout[0], call.in_shapes[0], strides, offset);
+  call.din[0] = apply<Unslice>({call.dout[0]}, {sizes(call.in_shapes[0]), int64_t{r.axis}, r.first, r.step});
+}
+
+void Unslice::forward(Call& call) {
+  const Tensor &x = call.in[0], y = zeros(Shape(call.list(0)), {.dtype = x.dtype()});
+  const int axis = static_cast<int>(call.integer(1));
+  Strides strides = y.strides();
+  strides[axis] *= call.integer(3);
+  copy_elements(alias(y, x.shape(), strides, call.integer(2) * y.strides()[axis]), x);
+  call.out[0] = y;
+}
+
+void Unslice::backward(Call& call) {
+  const int64_t axis = call.integer(1), first = call.integer(2), step = call.integer(3), count = call.in_shapes[0][static_cast<int>(axis)];
+  call.din[0] = slice(call.dout[0], axis, first, count == 0 ? first : first + (count - 1) * step + 1, step);
 }
 
 void Select::forward(Call& call) {
@@ -167,11 +171,7 @@ void Select::forward(Call& call) {
 void Select::backward(Call& call) {
   int64_t index;
   const int axis = select_axis(call, index);
-  const Strides all = contiguous_strides(call.in_shapes[0]);
-  Strides strides;
-  for (int i = 0; i < all.axes(); ++i)
-    if (i != axis) strides.append(all[i]);
-  call.din[0] = spread_into(call.dout[0], call.in_shapes[0], strides, index * all[axis]);
+  call.din[0] = apply<Unslice>({unsqueeze(call.dout[0], axis)}, {sizes(call.in_shapes[0]), int64_t{axis}, index, int64_t{1}});
 }
 
 void Expand::forward(Call& call) {

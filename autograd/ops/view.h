@@ -26,6 +26,13 @@ struct Slice {  // elements first, first+step … below last along one axis; neg
   static void backward(Call& call);
 };
 
+struct Unslice {  // slice's inverse: zeros of `shape` with x at first, first+step … of one axis
+  static constexpr Row row{.name = "unslice", .schema = "unslice(any x[*], shape, axis, first, step) -> y", .samples = "*=2,2 shape=[2,5] axis=1 first=1 step=2; *=2,0 shape=[2,3] axis=1 first=0 step=1"};
+  static constexpr bool moves_only = true;
+  static void forward(Call& call);
+  static void backward(Call& call);
+};
+
 struct Select {  // the elements at one index of an axis, which goes away
   static constexpr Row row{.name = "select", .schema = "select(any x[*], axis, index) -> y", .samples = "*=2,5 axis=1 index=-1; *=3 axis=0 index=1", .aten = "select.int(self, dim, index)"};
   static constexpr bool moves_only = true;
@@ -75,6 +82,6 @@ Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& size
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 std::vector<Composition> view_compositions();
 
-using ViewOps = OpList<Reshape, Permute, Slice, Select, Expand, SumTo, Clone>;
+using ViewOps = OpList<Reshape, Permute, Slice, Unslice, Select, Expand, SumTo, Clone>;
 
 }  // namespace rote
