@@ -166,7 +166,9 @@ class Walk {
       for (const Edge& edge : node->edges) visit(edge.node);
     }
     for (const auto& [sequence, node] : all)
-      if (std::any_of(node->edges.begin(), node->edges.end(), [&](const Edge& edge) { return leads_on(edge); })) needed_.insert(node);
+      if ((node->custom && node->custom->recompute) || std::any_of(node->edges.begin(), node->edges.end(), [&](const Edge& edge) { return leads_on(edge); }))
+        needed_.insert(node);
+    newest_ = all.empty() ? 0 : all.rbegin()->first;
   }
 
   void start(const Tensor& y, const Tensor& dy) { arrive(edge_to(y), dy, {}); }
@@ -199,8 +201,10 @@ class Walk {
   }
   bool leads_on(const Edge& edge) {
     if (!edge.defined()) return false;
-    return targets_ == nullptr || target(edge) != nullptr || (edge.node && needed_.count(edge.node.get()) != 0);
+    return targets_ == nullptr || target(edge) != nullptr || (edge.node && is_needed(*edge.node));
   }
+  // What a checkpoint recomputes is newer than all that was there when the walk began; where it leads is not known before.
+  bool is_needed(const Node& node) const { return node.sequence > newest_ || needed_.count(&node) != 0; }
 
   void arrive(const Edge& edge, const Tensor& dx, const RunScope& scope) {
     if (edge.node) {
@@ -237,7 +241,7 @@ class Walk {
     if (targets_ != nullptr) {
       for (Target& t : *targets_)
         if (t.edge.node == node) t.sum = dout[static_cast<size_t>(t.edge.output)];
-      if (needed_.count(node.get()) == 0) return;
+      if (!is_needed(*node)) return;
     }
     check_saved(*node);
     std::vector<bool> wanted;
@@ -245,23 +249,44 @@ class Walk {
     const RunScope scope = node->call.scope;
     std::optional<RunScopeGuard> in_scope;  // ops of the backward see the samples of the forward
     if (const RunScope* here = current_scope(); !(here ? *here : RunScope{}).same_samples(scope)) in_scope.emplace(ScopeState{scope, scope.samples > 0 ? kForeignSerial : 0, {}});
+    if (node->custom && node->custom->recompute) {
+      recompute(node, dout, scope);
+      release(*node);
+      return;
+    }
     std::vector<Tensor> din = node->custom ? run_custom(node, std::move(dout), create_graph_) : run_op(node, std::move(dout), wanted, create_graph_);
     for (size_t i = 0; i < node->edges.size(); ++i) {
       if (wanted[i] && din[i].defined()) arrive(node->edges[i], din[i], scope);
       din[i] = Tensor();
     }
+    release(*node);
+  }
+
+  void recompute(const std::shared_ptr<Node>& node, const std::vector<Tensor>& dout, const RunScope& scope) {
+    const Custom& custom = *node->custom;
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < custom.kept.size(); ++i) inputs.push_back(relinked(node, custom.kept[i].x, custom.sources[i]));
+    const std::vector<Tensor> outputs = custom.recompute(inputs);
+    ROTE_CHECK(outputs.size() == dout.size(), StateError, "checkpoint: the recomputation gave ", outputs.size(), " results, the forward ", dout.size(),
+               "; the function must do the same each time.");
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (dout[i].defined() && needs_grad(outputs[i])) arrive(edge_to(outputs[i]), dout[i], scope);
+  }
+
+  void release(Node& node) const {
     if (retain_) return;
-    node->released = true;
-    node->call.in.assign(node->call.in.size(), Tensor());
-    node->call.out.assign(node->call.out.size(), Tensor());
-    if (node->custom) node->custom->kept.clear(), node->custom->backward = nullptr;
-    node->edges.clear();
+    node.released = true;
+    node.call.in.assign(node.call.in.size(), Tensor());
+    node.call.out.assign(node.call.out.size(), Tensor());
+    if (node.custom) node.custom->kept.clear(), node.custom->backward = nullptr, node.custom->recompute = nullptr;
+    node.edges.clear();
   }
 
   std::map<uint64_t, Entry, std::greater<>> entries_;
   std::vector<std::pair<std::shared_ptr<TensorImpl>, Tensor>> leaves_;  // with hooks: their gradients of this walk
   std::vector<Target>* targets_ = nullptr;
   std::unordered_set<const Node*> needed_;
+  uint64_t newest_ = 0;
   bool retain_, create_graph_;
 };
 

@@ -29,6 +29,7 @@ std::vector<Tensor> run(const CustomFunction& function, const std::vector<Tensor
     if (y.defined() && source_of(y, inputs, {}) != Custom::kNoSource) y = detach(y);
   bool any = false;
   for (const Tensor& x : inputs) any = any || (needs_grad(x) && is_floating(x.dtype()));
+  if (!grad_enabled()) note_uses(inputs, std::vector<bool>(inputs.size(), true));
   if (!any || !grad_enabled()) return outputs;
   auto node = std::make_shared<Node>();
   node->custom = std::make_unique<Custom>();

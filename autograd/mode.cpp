@@ -60,4 +60,7 @@ PathGuard::PathGuard(const std::string& component) : length_(path.size()) {
 PathGuard::~PathGuard() { path.resize(length_); }
 const std::string& module_path() { return path; }
 
+PathOf::PathOf(const std::string& of) : before_(std::exchange(path, of)) {}
+PathOf::~PathOf() { path = std::move(before_); }
+
 }  // namespace rote

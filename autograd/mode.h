@@ -90,4 +90,16 @@ class PathGuard {
 };
 const std::string& module_path();  // dotted, empty at the root
 
+// The module path of an earlier moment, for ops that are run again.
+class PathOf {
+ public:
+  explicit PathOf(const std::string& path);
+  ~PathOf();
+  PathOf(const PathOf&) = delete;
+  PathOf& operator=(const PathOf&) = delete;
+
+ private:
+  std::string before_;
+};
+
 }  // namespace rote

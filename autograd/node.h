@@ -37,6 +37,8 @@ struct Custom {
   std::vector<Kept> kept;
   std::vector<int> sources;  // of kept[i]: input i as i, output i as ~i, of neither kNoSource
   std::function<std::vector<Tensor>(const std::vector<Tensor>& kept, const std::vector<Tensor>& dy)> backward;
+  // In place of backward: the outputs made again from the inputs, which are what is kept; the walk goes on through what they record.
+  std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> recompute;
   static constexpr int kNoSource = 1 << 30;
 };
 
@@ -85,21 +87,26 @@ uint64_t next_sequence();
 // Makes `node` the origin of the floating tensors among `outputs`, in order.
 void set_history(const std::vector<Tensor>& outputs, const std::shared_ptr<Node>& node);
 
-// The uses of leaves that a graph-free forward would have counted, for its recomputation to take them in the same order.
+// The uses of leaves that a forward without a graph would have counted, for its recomputation to take them in the same order.
 struct LeafUses {
   std::vector<int> uses;
   size_t next = 0;
 };
-class LeafUsesGuard {  // notes uses where `replay` is false, else hands out the noted ones
+class LeafUsesGuard {  // notes the uses of the ops inside, or hands the noted ones out again; guards nest
  public:
-  LeafUsesGuard(LeafUses& uses, bool replay);
+  enum Mode { note, replay };
+  LeafUsesGuard(LeafUses& uses, Mode mode);
   ~LeafUsesGuard();
   LeafUsesGuard(const LeafUsesGuard&) = delete;
   LeafUsesGuard& operator=(const LeafUsesGuard&) = delete;
+  int next(GradMeta& meta);
 
  private:
-  LeafUses* before_;
-  bool replay_before_;
+  LeafUses& uses_;
+  Mode mode_;
+  LeafUsesGuard* outer_;
 };
+// Counts the leaves among these inputs where an op is not recorded but noted.
+void note_uses(const std::vector<Tensor>& inputs, const std::vector<bool>& wanted);
 
 }  // namespace rote

@@ -41,32 +41,30 @@ int64_t Call::leaf(int i, int64_t rows) const { return scope.leaf_rows(in_shapes
 
 namespace {
 
-thread_local LeafUses* leaf_uses = nullptr;
-thread_local bool replaying = false;
+thread_local LeafUsesGuard* leaf_uses = nullptr;
 std::atomic<uint64_t> node_sequence{0};
 
-int next_use(GradMeta& meta) {
-  if (leaf_uses != nullptr && replaying) {
-    ROTE_ASSERT(leaf_uses->next < leaf_uses->uses.size(), "a recomputation uses more leaves than its forward did");
-    return leaf_uses->uses[leaf_uses->next++];
-  }
+int count_use(GradMeta& meta, LeafUsesGuard* noted) {
+  if (noted != nullptr) return noted->next(meta);
   if (meta.scope_serial != current_scope_serial()) {
     meta.scope_serial = current_scope_serial();
     meta.uses = 0;
   }
-  if (leaf_uses != nullptr) leaf_uses->uses.push_back(meta.uses);
   return meta.uses++;
 }
 
 }  // namespace
 
-LeafUsesGuard::LeafUsesGuard(LeafUses& uses, bool replay) : before_(leaf_uses), replay_before_(replaying) {
-  leaf_uses = &uses;
-  replaying = replay;
-}
-LeafUsesGuard::~LeafUsesGuard() {
-  leaf_uses = before_;
-  replaying = replay_before_;
+LeafUsesGuard::LeafUsesGuard(LeafUses& uses, Mode mode) : uses_(uses), mode_(mode), outer_(leaf_uses) { leaf_uses = this; }
+LeafUsesGuard::~LeafUsesGuard() { leaf_uses = outer_; }
+
+int LeafUsesGuard::next(GradMeta& meta) {
+  if (mode_ == replay) {
+    ROTE_CHECK(uses_.next < uses_.uses.size(), StateError, "checkpoint: the recomputation used more parameters than the forward did; the function must do the same each time.");
+    return uses_.uses[uses_.next++];
+  }
+  uses_.uses.push_back(count_use(meta, outer_));
+  return uses_.uses.back();
 }
 
 bool needs_grad(const Tensor& x) {
@@ -86,7 +84,14 @@ Edge edge_to(const Tensor& x) {
   if (!needs_grad(x)) return {};
   GradMeta& meta = grad_meta(x);
   if (meta.node) return {meta.node, meta.output, nullptr, 0};
-  return {nullptr, 0, x.impl(), next_use(meta)};
+  return {nullptr, 0, x.impl(), count_use(meta, leaf_uses)};
+}
+
+// A forward that a checkpoint will repeat counts its leaves as if it were recorded.
+void note_uses(const std::vector<Tensor>& inputs, const std::vector<bool>& wanted) {
+  if (leaf_uses == nullptr) return;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (wanted[i]) edge_to(inputs[i]);
 }
 
 uint64_t next_sequence() { return ++node_sequence; }
@@ -133,12 +138,6 @@ void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
 
 // A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
 Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
-
-// A forward that a checkpoint will repeat counts its leaves as if it were recorded.
-void note_uses(const Call& call, const std::vector<bool>& wanted) {
-  for (size_t i = 0; i < call.in.size(); ++i)
-    if (wanted[i]) edge_to(call.in[i]);
-}
 
 void record(Call&& call, const std::vector<bool>& wanted, int path) {
   auto node = std::make_shared<Node>();
@@ -235,7 +234,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   observe(call);
   std::vector<Tensor> outputs = call.out;
   if (any && grad_enabled()) record(std::move(call), wanted, path);
-  else if (any) note_uses(call, wanted);
+  else if (any) note_uses(call.in, wanted);
   return outputs;
 }
 

@@ -6,16 +6,18 @@ namespace rote {
 
 namespace {
 std::atomic<uint64_t> seed_of_process{0};
-std::atomic<uint32_t> user_draws{0}, init_draws{0};
+std::atomic<uint32_t> user_ordinal{0}, init_ordinal{0};
 }  // namespace
 
 void manual_seed(uint64_t seed) {
   seed_of_process = seed;
-  user_draws = 0;
-  init_draws = 0;
+  user_ordinal = 0;
+  init_ordinal = 0;
 }
 uint64_t current_seed() { return seed_of_process; }
-uint32_t next_user_draw() { return user_draws++; }
-uint32_t next_init_draw() { return init_draws++; }
+uint32_t next_user_draw() { return user_ordinal++; }
+uint32_t user_draws() { return user_ordinal; }
+void set_user_draws(uint32_t draws) { user_ordinal = draws; }
+uint32_t next_init_draw() { return init_ordinal++; }
 
 }  // namespace rote

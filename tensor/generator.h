@@ -9,6 +9,8 @@ namespace rote {
 void manual_seed(uint64_t seed);
 uint64_t current_seed();
 uint32_t next_user_draw();
+uint32_t user_draws();                    // so far
+void set_user_draws(uint32_t draws);      // a recomputation draws from where its forward did
 uint32_t next_init_draw();  // of layers that do not know their name yet
 
 }  // namespace rote
