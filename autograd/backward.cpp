@@ -372,6 +372,8 @@ void zero_grad(const std::vector<Tensor>& leaves) {
   }
 }
 
+bool needs_gradient(const Tensor& x) { return needs_grad(x); }
+
 void register_hook(const Tensor& x, std::function<Tensor(const Tensor&)> hook) {
   ROTE_CHECK(needs_grad(x), StateError, "register_hook: ", describe(x), " requires no gradient, so none would ever reach the hook.");
   GradMeta& meta = grad_meta(x);

@@ -34,6 +34,9 @@ Tensor& requires_grad(Tensor& x, bool on = true);
 void fold_gradients(const std::vector<Tensor>& leaves);
 void zero_grad(const std::vector<Tensor>& leaves);
 
+// Whether x is a leaf that requires a gradient or the result of a recorded op.
+bool needs_gradient(const Tensor& x);
+
 // hook(dx) is called once in each backward that reaches x, with x's whole gradient of that walk, before it goes on; what it returns
 // goes on in its place, undefined: nothing changes. A leaf's hooks run before its grad is added to; in a RunScope when the window is folded.
 // Hooks run in order of registration and live as long as the leaf, or as the graph behind x.

@@ -164,7 +164,14 @@ ModelOutput Model::operator()(const Batch& batch) {
   for (const Operand& operand : schema.inputs) inputs.push_back(batch.find(operand.name));
   bind_inputs(who.c_str(), schema, inputs, false);
   const CallGuard guard(*this);
-  return forward(batch);
+  if (!is_hooked()) return forward(batch);
+  std::erase_if(inputs, [](const Tensor& x) { return !x.defined(); });
+  before_call(inputs);
+  ModelOutput output = forward(batch);
+  std::vector<Tensor> outputs;
+  for (const ModelOutput::Field& field : output.fields()) outputs.insert(outputs.end(), field.values.begin(), field.values.end());
+  after_call(inputs, outputs);
+  return output;
 }
 
 void Model::init_weights(const std::function<bool(const std::string&)>& wanted) {

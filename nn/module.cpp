@@ -24,6 +24,55 @@ std::string Module::class_name() const {
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }
 
+struct Module::Hooks {
+  struct One {
+    int64_t id;
+    ForwardPreHook before;
+    ForwardHook after;
+    BackwardHook backward;
+  };
+  std::vector<One> all;
+  int64_t next_id = 0;
+
+  int64_t add(One one) {
+    one.id = next_id++;
+    all.push_back(std::move(one));
+    return all.back().id;
+  }
+};
+
+int64_t Module::register_forward_pre_hook(ForwardPreHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return hooks_->add({0, std::move(hook), nullptr, nullptr});
+}
+int64_t Module::register_forward_hook(ForwardHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return hooks_->add({0, nullptr, std::move(hook), nullptr});
+}
+int64_t Module::register_backward_hook(BackwardHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return hooks_->add({0, nullptr, nullptr, std::move(hook)});
+}
+
+void Module::remove_hook(int64_t id) {
+  const size_t removed = hooks_ ? std::erase_if(hooks_->all, [&](const Hooks::One& one) { return one.id == id; }) : 0;
+  ROTE_CHECK(removed == 1, ArgumentError, class_name(), ": there is no hook ", id, "; remove_hook takes what registering gave, once.");
+}
+
+// A hook may remove itself: each list is walked as it was when the call came.
+void Module::before_call(const std::vector<Tensor>& inputs) {
+  for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all))
+    if (one.before) one.before(*this, inputs);
+}
+
+void Module::after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all)) {
+    if (one.after) one.after(*this, inputs, outputs);
+    if (one.backward && outputs.size() == 1 && needs_gradient(outputs[0]))
+      register_hook(outputs[0], [this, hook = one.backward](const Tensor& dy) { return hook(*this, dy); });
+  }
+}
+
 void Module::check_name(const std::string& name) const {
   bool taken = name.empty() || name.find('.') != std::string::npos;
   for (const Child& child : children_) taken |= child.name == name;

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,13 @@ struct NamedModule {
   Module* module;
 };
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// Before and after each call of a module, with the tensors among its arguments and those that it gave. What a ForwardHook puts in the place
+// of a layer's one Tensor goes on; of other results the tensors are shown only.
+using ForwardPreHook = std::function<void(Module& module, const std::vector<Tensor>& inputs)>;
+using ForwardHook = std::function<void(Module& module, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs)>;
+// With the whole gradient of the layer's one Tensor; gives the one to go on with, undefined: the same.
+using BackwardHook = std::function<Tensor(Module& module, const Tensor& dy)>;
 
 // 1. Sub-modules and tensors are members of the user's struct; a Module knows them by reference and is therefore never copied or moved.
 // 2. Names are unique among the children and tensors of one module; order is that of registration.
@@ -47,10 +56,20 @@ class Module {
   // Converts all floating parameters and buffers; gradients are dropped.
   void to(DType dtype);
 
+  // Hooks run in order of registration; remove_hook takes what registering gave.
+  int64_t register_forward_pre_hook(ForwardPreHook hook);
+  int64_t register_forward_hook(ForwardHook hook);
+  int64_t register_backward_hook(BackwardHook hook);
+  void remove_hook(int64_t id);
+
   // All names of all parameters, those of shared ones too: f(name, tensor, first), first: this name is the one that is kept.
   void each_parameter(const std::function<void(const std::string&, Tensor&, bool first)>& f) const;
 
  protected:
+  bool is_hooked() const { return hooks_ != nullptr; }
+  void before_call(const std::vector<Tensor>& inputs);
+  void after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
+
   struct TensorRef {
     const char* name;
     Tensor& tensor;
@@ -82,6 +101,9 @@ class Module {
   void check_name(const std::string& name) const;
   void set_component(const std::string& component);
 
+  struct Hooks;
+
+  std::shared_ptr<Hooks> hooks_;  // none: a call costs nothing more
   std::vector<Leaf> parameters_, buffers_;
   std::vector<Child> children_;
   std::string component_;  // what a call of this module adds to the module path
@@ -103,9 +125,25 @@ class Layer : public Base {
  public:
   using Base::Base;
   template <class... Arguments>
-  decltype(auto) operator()(Arguments&&... arguments) {
+  auto operator()(Arguments&&... arguments) {
     const CallGuard guard(*this);
-    return static_cast<Derived&>(*this).forward(std::forward<Arguments>(arguments)...);
+    auto& self = static_cast<Derived&>(*this);
+    using Result = decltype(self.forward(std::forward<Arguments>(arguments)...));
+    if (!this->is_hooked()) return self.forward(std::forward<Arguments>(arguments)...);
+    std::vector<Tensor> inputs, outputs;
+    (collect(inputs, arguments), ...);
+    this->before_call(inputs);
+    Result result = self.forward(std::forward<Arguments>(arguments)...);
+    collect(outputs, result);
+    this->after_call(inputs, outputs);
+    if constexpr (std::is_same_v<Result, Tensor>) result = outputs.at(0);
+    return result;
+  }
+
+ private:
+  template <class T>
+  static void collect(std::vector<Tensor>& tensors, const T& one) {
+    if constexpr (std::is_same_v<T, Tensor>) tensors.push_back(one);
   }
 };
 

@@ -166,3 +166,27 @@ TEST_CASE("activation: an unknown name is refused with the known ones") {
   CHECK_THROWS_AS(nn::Dropout(1.5), ArgumentError);
   CHECK_THROWS_AS(nn::Embedding(3, 2, {.padding_idx = 3}), ArgumentError);
 }
+
+TEST_CASE("hooks: a call's inputs and outputs are shown and replaced, its gradient too, until the hook is removed") {
+  manual_seed(3);
+  nn::Sequential chain;
+  chain.add<nn::Linear>(3, 2).add<nn::Activation>("relu");
+  nn::Module& linear = *chain.named_modules()[1].module;
+  std::vector<std::string> seen;
+  linear.register_forward_pre_hook([&](nn::Module& m, const std::vector<Tensor>& in) { seen.push_back(m.class_name() + describe(in[0])); });
+  const int64_t doubling = linear.register_forward_hook([](nn::Module&, const std::vector<Tensor>&, std::vector<Tensor>& out) { out[0] = mul(out[0], 2.0); });
+  linear.register_backward_hook([&](nn::Module&, const Tensor& dy) {
+    seen.push_back(describe(dy));
+    return mul(dy, 0.0);
+  });
+  Tensor x = from_values({1, 3}, std::vector<float>{1, -2, 3});
+  requires_grad(x);
+  const Tensor twice = chain(x);
+  backward(sum(twice));
+  CHECK(seen == std::vector<std::string>{"Linearf32[1,3]", "f32[1,2]"});
+  CHECK(contiguous(x.grad()).data<float>()[0] == 0);
+  linear.remove_hook(doubling);
+  const Tensor once = chain(x);
+  for (int i = 0; i < 2; ++i) CHECK(twice.data<float>()[i] == 2 * once.data<float>()[i]);
+  CHECK_THROWS_AS(linear.remove_hook(doubling), ArgumentError);
+}
