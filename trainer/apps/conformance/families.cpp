@@ -30,11 +30,13 @@ void skip_all(const std::filesystem::path& path, const std::string& reason, Repo
     const nlohmann::json content = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
     // Configurations and data sets lie beside the cases; a file of cases, or one that is a case, names its family.
     if (!content.is_object() || !content.contains("family")) continue;
-    if (!content.contains("cases")) {
-      report.skip(content.value("id", file.parent_path().filename().string()), reason);
-      continue;
-    }
-    for (const auto& one : content.at("cases")) report.skip(one.value("id", file.string()), reason);
+    const std::string family = content.at("family");
+    const auto skip = [&](const std::string& id) {
+      if (report.wants(family, id)) report.skip(id, reason);
+    };
+    if (content.contains("cases"))
+      for (const auto& one : content.at("cases")) skip(one.value("id", file.string()));
+    else skip(content.value("id", file.parent_path().filename().string()));
   }
 }
 

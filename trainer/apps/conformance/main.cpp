@@ -26,13 +26,17 @@ constexpr Family kFamilies[] = {
 };
 
 constexpr char kHelp[] =
-    "rote-conformance PATH... [--verbose] [--help]\n"
+    "rote-conformance PATH... [--family F]... [--id GLOB] [--float64] [--verbose] [--help]\n"
     "\n"
     "Runs golden cases and compares with what they expect. PATH is the folder of all cases, the folder of a family\n"
     "(ops, models, tokenizers, ...), the folder of one case or one file of cases.\n"
-    "Prints a line for each case that fails, and last: N passed, N failed, N skipped.\n"
+    "Prints a line for each case that fails and for each reason to skip some, and last: N passed, N failed, N skipped.\n"
     "\n"
-    "  --verbose   print the cases that are skipped, with the reason\n"
+    "  --family F  only cases of this family (opinfo_conv, bert_base, ...); may be given again\n"
+    "  --id GLOB   only cases with such an id (\"conv2d/*\")\n"
+    "  --float64   op cases with every floating tensor and dtype in f64, against the true values: to 1e-11 of the largest\n"
+    "              element, 2e-7 where those are stored as f32\n"
+    "  --verbose   print each case that is skipped\n"
     "  --help      print this\n"
     "\n"
     "Exit: 0 no case failed, 1 a case failed, 2 a path or a flag cannot be used.\n";
@@ -81,6 +85,7 @@ int refuse(const std::string& text) {
 int main(int argc, char** argv) {
   std::vector<std::string> paths;
   bool verbose = false;
+  Selection selection;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--help" || word == "-h") {
@@ -89,21 +94,27 @@ int main(int argc, char** argv) {
     }
     if (word == "--verbose") {
       verbose = true;
+    } else if (word == "--float64") {
+      selection.float64 = true;
+    } else if (word == "--family" || word == "--id") {
+      if (i + 1 == argc) return refuse(rote::str(word, " needs a value after it."));
+      if (word == "--id") selection.id = argv[++i];
+      else selection.families.push_back(argv[++i]);
     } else if (word.starts_with("-")) {
-      return refuse(rote::str(word, " is no flag; there are --verbose and --help."));
+      return refuse(rote::str(word, " is no flag; there are --family, --id, --float64, --verbose and --help."));
     } else {
       paths.push_back(word);
     }
   }
   if (paths.empty()) return refuse("no path given; name a folder or file of cases (--help tells more).");
 
-  Report report(verbose);
+  Report report(verbose, selection);
   for (const std::string& path : paths) {
     std::error_code error;
     const fs::path full = fs::canonical(path, error);
     if (error) return refuse(rote::str(path, " is not there; name a folder or file of cases."));
     try {
-      if (!run_path(full, report)) return refuse(rote::str(path, " holds no cases; name a folder or file of cases."));
+      if (!run_path(full, report)) return refuse(rote::str(path, " holds no cases", selection.families.empty() && selection.id.empty() ? "" : " of this selection", "; name a folder or file of cases."));
     } catch (const std::exception& e) {
       return refuse(e.what());
     }

@@ -1,4 +1,5 @@
 // trainer/apps/conformance/ops.cpp — op cases: single calls, programs, calls that must be refused; results and gradients. Knows no op itself.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,9 +21,9 @@ using nlohmann::json;
 using Tensors = std::map<std::string, Tensor>;
 
 // A stored input: the tensor itself or a strided view of a buffer, in memory of its own, a leaf where the case asks for its gradient.
-Tensor input_of(const json& one, const Tensors& stored) {
+Tensor input_of(const json& one, const Tensors& stored, bool float64) {
   Tensor x = detach(stored.at(one.at("t")));
-  const Tensor copy = empty(x.shape(), {.dtype = x.dtype()});
+  const Tensor copy = empty(x.shape(), {.dtype = float64 && is_floating(x.dtype()) ? DType::f64 : x.dtype()});
   copy_elements(copy, x);
   x = copy;
   if (one.contains("view")) {
@@ -33,7 +34,8 @@ Tensor input_of(const json& one, const Tensors& stored) {
   return x;
 }
 
-Value attribute(const std::string& name, const json& value) {
+// With float64 the floating dtypes among the arguments are float64 too.
+Value attribute(const std::string& name, const json& value, bool float64) {
   if (value.is_null()) return {};
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_float()) return value.get<double>();
@@ -41,6 +43,7 @@ Value attribute(const std::string& name, const json& value) {
   if (value.is_string()) {
     const std::string word = value;
     if (word == "inf" || word == "-inf" || word == "nan") return std::strtod(word.c_str(), nullptr);
+    if (float64 && (word == "float32" || word == "float16" || word == "bfloat16")) return "float64";
     return word;
   }
   std::vector<int64_t> list;
@@ -56,7 +59,7 @@ const Tensor& named(const Tensors& tensors, const json& name) {
   return name.is_null() ? none : tensors.at(name);
 }
 
-Value call(const json& step, const Tensors& tensors) {
+Value call(const json& step, const Tensors& tensors, bool float64) {
   const std::string op = step.at("op");
   std::map<std::string, Value> arguments;
   for (const auto& [name, input] : step.at("inputs").items()) {
@@ -68,7 +71,7 @@ Value call(const json& step, const Tensors& tensors) {
     for (const json& one : input) list.push_back(named(tensors, one));
     arguments[name] = std::move(list);
   }
-  for (const auto& [name, value] : step.at("attrs").items()) arguments[name] = attribute(name, value);
+  for (const auto& [name, value] : step.at("attrs").items()) arguments[name] = attribute(name, value, float64);
   return call_aten(op.substr(op.find("::") + 2), arguments);
 }
 
@@ -92,13 +95,14 @@ json plain(const Value& result) {
 
 // One case in the making: its tensors by name and its outputs.
 struct Run {
+  bool float64 = false;
   Tensors tensors;
   Value result;                 // of a single call
   std::vector<Tensor> outputs;
 
   void forward(const json& one) {
     if (!one.contains("steps")) {
-      result = call(one, tensors);
+      result = call(one, tensors, float64);
       outputs = flat(result);
       return;
     }
@@ -106,9 +110,9 @@ struct Run {
       std::vector<Tensor> made;
       if (step.value("no_grad", false)) {
         const NoGrad guard;
-        made = flat(call(step, tensors));
+        made = flat(call(step, tensors, float64));
       } else {
-        made = flat(call(step, tensors));
+        made = flat(call(step, tensors, float64));
       }
       const json& names = step.at("out");
       for (size_t i = 0; i < names.size() && i < made.size(); ++i) tensors[names[i]] = made[i];
@@ -122,15 +126,35 @@ struct Run {
     for (size_t i = 0; i < dys.size(); ++i) {
       if (dys[i].is_null()) continue;
       from.push_back(outputs.at(i));
-      with.push_back(stored.at(dys[i]));
+      with.push_back(converted(stored.at(dys[i]), from.back().dtype()));
     }
     rote::backward(from, with);
   }
 };
 
-Expected expected_of(const json& one, const Tensors& stored) {
+double largest_element(const Tensor& x) {
+  if (!x.defined() || !is_floating(x.dtype())) return 0;
+  const Tensor plain = contiguous(converted(x, DType::f64));
+  double largest = 0;
+  for (int64_t i = 0; i < plain.numel(); ++i)
+    if (const double v = std::abs(plain.data<double>()[i]); std::isfinite(v)) largest = std::max(largest, v);
+  return largest;
+}
+
+// With float64 the true value to a fraction of its largest element, unless what came is no f64 (the root of an integer is f32). Where a
+// result is what cancellation left of its operands, the true values were computed in f64 too: then to a few ulps of the operands.
+Expected expected_of(const json& one, const Tensors& stored, const Tensor& y, const Run& run) {
   const std::string t = one.at("t");
-  return {stored.at(t), stored.at(one.value("ref", t)), one.value("rtol", 0.0), one.value("atol", 0.0)};
+  Expected expected{stored.at(t), stored.at(one.value("ref", t)), one.value("rtol", 0.0), one.value("atol", 0.0), false};
+  if (!run.float64 || !is_floating(expected.t.dtype()) || y.dtype() != DType::f64) return expected;
+  double operands = 0;
+  for (const auto& [name, x] : run.tensors) operands = std::max(operands, largest_element(x));
+  const double fraction = expected.ref.dtype() == DType::f64 || !one.contains("ref") ? 1e-11 : 2e-7;
+  expected.t = converted(expected.t, DType::f64);
+  expected.rtol = 0;
+  expected.atol = std::max(fraction * largest_element(expected.ref), 16 * 0x1p-52 * operands);
+  expected.finite_only = true;
+  return expected;
 }
 
 std::string check_outputs(const Run& run, const json& outputs, const Tensors& stored) {
@@ -142,7 +166,7 @@ std::string check_outputs(const Run& run, const json& outputs, const Tensors& st
       continue;
     }
     if (i >= run.outputs.size()) return str("output ", i, ": is not given");
-    if (const std::string wrong = difference(run.outputs[i], expected_of(one, stored)); !wrong.empty()) return str("output ", i, ": ", wrong);
+    if (const std::string wrong = difference(run.outputs[i], expected_of(one, stored, run.outputs[i], run)); !wrong.empty()) return str("output ", i, ": ", wrong);
   }
   return "";
 }
@@ -151,17 +175,18 @@ std::string check_grads(const Run& run, const json& grads, const Tensors& stored
   for (const auto& [name, one] : grads.items()) {
     const Tensor grad = run.tensors.at(name).grad();
     if (one.is_null() && !grad.defined()) continue;
-    const Expected expected = one.is_null() ? Expected{zeros(grad.shape(), {.dtype = grad.dtype()}), {}, 0, 0} : expected_of(one, stored);
+    const Expected expected = one.is_null() ? Expected{zeros(grad.shape(), {.dtype = grad.dtype()}), {}, 0, 0, false} : expected_of(one, stored, grad, run);
     if (const std::string wrong = difference(grad, expected); !wrong.empty()) return str("grad of ", name, ": ", wrong);
   }
   return "";
 }
 
 // What is wrong, in one line; empty where nothing is. Throws Lacking and UncomputedDType where the case needs what this build does not have.
-std::string run_case(const json& one, const Tensors& stored) {
+std::string run_case(const json& one, const Tensors& stored, bool float64) {
   const bool refused = one.contains("expect_error"), in_backward = one.value("error_in", "") == "backward";
   Run run;
-  for (const auto& [name, input] : one.at("tensors").items()) run.tensors[name] = input_of(input, stored);
+  run.float64 = float64 && !refused;  // what must be refused may be so for its dtypes
+  for (const auto& [name, input] : one.at("tensors").items()) run.tensors[name] = input_of(input, stored, run.float64);
   try {
     run.forward(one);
   } catch (const Error&) {
@@ -173,7 +198,7 @@ std::string run_case(const json& one, const Tensors& stored) {
     if (const std::string wrong = check_outputs(run, one.at("outputs"), stored); !wrong.empty()) return wrong;
     const json mutated = one.value("mutated", json::object());
     for (const auto& [name, expected] : mutated.items())
-      if (const std::string wrong = difference(run.tensors.at(name), expected_of(expected, stored)); !wrong.empty()) return str(name, " after the call: ", wrong);
+      if (const std::string wrong = difference(run.tensors.at(name), expected_of(expected, stored, run.tensors.at(name), run)); !wrong.empty()) return str(name, " after the call: ", wrong);
     if (!one.contains("grads")) return "";
   }
   try {
@@ -191,10 +216,11 @@ void run_file(const std::filesystem::path& file, Report& report) {
   ROTE_CHECK(content.is_object() && content.contains("cases"), IoError, "read ", file.string(), ": it holds no cases.");
   const Tensors stored = load_safetensors(std::filesystem::path(file).replace_extension(".safetensors").string());
   for (const json& one : content.at("cases")) {
-    const std::string id = str(content.value("family", ""), " ", one.at("id").get<std::string>());
+    const std::string family = content.value("family", ""), id = str(family, " ", one.at("id").get<std::string>());
+    if (!report.wants(family, one.at("id"))) continue;
     std::string wrong;
     try {
-      wrong = run_case(one, stored);
+      wrong = run_case(one, stored, report.float64());
     } catch (const Lacking& lacking) {
       report.skip(id, str("this build lacks ", lacking.what));
       continue;

@@ -12,6 +12,7 @@ struct Expected {
   Tensor t;                 // dtype, shape, and the values that are not finite
   Tensor ref;               // the true values; undefined: those of t
   double rtol = 0, atol = 0;
+  bool finite_only = false;  // elements where t is not finite are not compared
 };
 
 // One line: the worst error against its bound, the first element out of bounds and both values; empty where y passes.
