@@ -372,6 +372,7 @@ void zero_grad(const std::vector<Tensor>& leaves) {
   }
 }
 
+bool has_gradient(const Tensor& leaf) { return leaf.impl()->meta && (grad_meta(leaf).grad.defined() || !grad_meta(leaf).stacks.empty()); }
 bool needs_gradient(const Tensor& x) { return needs_grad(x); }
 
 void register_hook(const Tensor& x, std::function<Tensor(const Tensor&)> hook) {

@@ -34,6 +34,8 @@ Tensor& requires_grad(Tensor& x, bool on = true);
 void fold_gradients(const std::vector<Tensor>& leaves);
 void zero_grad(const std::vector<Tensor>& leaves);
 
+// Whether a gradient has arrived at the leaf, folded or not.
+bool has_gradient(const Tensor& leaf);
 // Whether x is a leaf that requires a gradient or the result of a recorded op.
 bool needs_gradient(const Tensor& x);
 

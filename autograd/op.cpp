@@ -184,7 +184,7 @@ thread_local OpObserver* observer = nullptr;
 OpObserver::OpObserver(std::function<void(const Call&)> tell) : tell_(std::move(tell)), outer_(observer) { observer = this; }
 OpObserver::~OpObserver() { observer = outer_; }
 void observe(const Call& call) {
-  if (observer != nullptr) observer->tell_(call);
+  for (OpObserver* one = observer; one != nullptr; one = one->outer_) one->tell_(call);
 }
 
 std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs) {

@@ -69,7 +69,7 @@ struct OpEntry {
 std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs);
 bool is_free(const Operand& operand);
 
-// Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; the inner one alone is told.
+// Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; each is told.
 class OpObserver {
  public:
   explicit OpObserver(std::function<void(const Call&)> tell);

@@ -11,6 +11,7 @@
 #include "autograd/ops.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
+#include "nn/audit.h"
 #include "nn/config.h"
 #include "nn/state.h"
 #include "optim/clip.h"
@@ -231,7 +232,7 @@ bool Trainer::run_window(Run& run, const Window& window) {
                                .first_sample = static_cast<uint64_t>(run.consumed),
                                .samples = static_cast<int64_t>(window.rows[i].size()),
                                .sample_leaf = options_.rote.sample_leaf});
-    if (!window.is_empty()) loss += training_step(model_, batch);
+    if (!window.is_empty()) loss += audited_ ? training_step(model_, batch) : audited_step(batch);
     const int64_t elements = batch.at(model_.signature().main).numel();
     state_.total_flos = static_cast<double>(state_.total_flos) + static_cast<double>(run.flops_per_element) * static_cast<double>(elements);
     if (args_.include_num_input_tokens_seen != TokenCount::no) {
@@ -250,6 +251,15 @@ bool Trainer::run_window(Run& run, const Window& window) {
   }
   update(run, window, loss);
   return true;
+}
+
+// The first forward and backward, watched: what will not train, or not as meant, is said before the first update.
+double Trainer::audited_step(const nn::Batch& batch) {
+  audited_ = true;
+  nn::Auditor auditor(model_);
+  const double loss = training_step(model_, batch);
+  for (const std::string& line : auditor.finish(has_gradient).lines()) std::fprintf(stderr, "%s\n", line.c_str());
+  return loss;
 }
 
 void Trainer::update(Run& run, const Window& window, double loss) {

@@ -105,6 +105,7 @@ class Trainer {
   Window next_window(const Run& run, const std::vector<int64_t>& order) const;
   bool run_epoch(Run& run, int64_t epoch);
   bool run_window(Run& run, const Window& window);
+  double audited_step(const nn::Batch& batch);
   void update(Run& run, const Window& window, double loss);
   void log_evaluate_save(Run& run);
   void track_best(const Metrics& metrics);
@@ -129,6 +130,7 @@ class Trainer {
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
   int64_t applied_steps_ = 0;                     // updates made; what the schedule counts
   bool started_ = false;
+  bool audited_ = false;
 };
 
 // Group 0: parameters with weight decay; group 1: those without (biases, weights of LayerNorm modules and of norms by name, trainer.md 5.2).
