@@ -154,6 +154,19 @@ void for_each_aten(const std::string& text, F&& f) {
   }
 }
 
+}  // namespace
+
+std::vector<Composition> all_compositions() {
+  std::vector<Composition> all;
+  for (const auto family : {pointwise_compositions, activation_compositions, view_compositions, join_compositions, index_compositions, cast_compositions, create_compositions, linear_compositions, norm_compositions, softmax_compositions, loss_compositions, attention_compositions, reduce_compositions, inplace_compositions}) {
+    const std::vector<Composition> some = family();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+namespace {
+
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> all = [] {
     std::map<std::string, Function> made;
@@ -163,12 +176,8 @@ const std::map<std::string, Function>& functions() {
         ROTE_ASSERT(names.size() <= op->schema.inputs.size() + op->schema.attrs.size(), op->row.name);
         add(name, {nullptr, op, names});
       });
-    for (const std::vector<Composition>& family : {pointwise_compositions(), activation_compositions(), view_compositions(), join_compositions(),
-                                                   index_compositions(), cast_compositions(), create_compositions(), linear_compositions(),
-                                                   norm_compositions(), softmax_compositions(), loss_compositions(), attention_compositions(),
-                                                   reduce_compositions(), inplace_compositions()})
-      for (const Composition& composition : family)
-        for_each_aten(composition.aten, [&](const std::string& name, const std::vector<std::string>&) { add(name, {composition.call, nullptr, {}}); });
+    for (const Composition& composition : all_compositions())
+      for_each_aten(composition.aten, [&](const std::string& name, const std::vector<std::string>&) { add(name, {composition.call, nullptr, {}}); });
     return made;
   }();
   return all;

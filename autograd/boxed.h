@@ -61,6 +61,8 @@ struct Composition {
   Value (*call)(const Arguments& arguments);
 };
 
+// The compositions of every family, in the order of boxed.cpp.
+std::vector<Composition> all_compositions();
 bool has_aten(const std::string& name);  // `add.Tensor`
 // The result, or the list of results. Throws Lacking, and the errors of the ops themselves.
 Value call_aten(const std::string& name, const std::map<std::string, Value>& arguments);

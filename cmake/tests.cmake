@@ -51,7 +51,7 @@ foreach(room kernels tensor autograd nn trainer)
 endforeach()
 rote_tests(optim tests/optim ${rooms})  # its golden schedules are JSON, read with the trainer's reader
 rote_tests(house tests ${rooms})
-foreach(command rote rote-conformance train_mlp)
+foreach(command rote rote-conformance train_mlp own_op)
   if(TARGET test-house AND TARGET ${command})
     add_dependencies(test-house ${command})
   endif()

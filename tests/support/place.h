@@ -10,6 +10,10 @@ namespace rote::testing {
 // Overrides where shared_folder() looks; "" says that there is none. Called by main() before any test.
 void set_shared_folder(const std::string& folder);
 
+// Whether pages that are generated are written instead of compared.
+bool writing_pages();
+void set_writing_pages();
+
 // The root of the source tree and the folder of this build, without a slash at the end.
 std::string source_folder();
 std::string build_folder();

@@ -24,6 +24,12 @@ std::optional<std::string>& chosen_folder() {
 
 }  // namespace
 
+namespace {
+bool writes_pages = false;
+}  // namespace
+bool writing_pages() { return writes_pages; }
+void set_writing_pages() { writes_pages = true; }
+
 void set_shared_folder(const std::string& folder) { chosen_folder() = folder; }
 
 std::string shared_folder() {
