@@ -1,7 +1,9 @@
-// tests/ops_test.cpp — every op of the library from its Row alone: derivative, precision, layout, thread count, empty and NaN inputs.
+// tests/ops_test.cpp — every op of the library from its Row alone: derivatives, precision, layouts, threads, instruction sets, empty, NaN and
+// infinite inputs, calls that do not fit.
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -9,7 +11,9 @@
 #include "autograd/gradcheck.h"
 #include "autograd/ops.h"
 #include "kernels/pool.h"
+#include "tensor/file.h"
 #include "tensor/generator.h"
+#include "tests/support/place.h"
 
 using namespace rote;
 
@@ -32,6 +36,32 @@ Tensor reversed_memory(const Tensor& x) {
   const Tensor y = alias(memory, x.shape(), strides, 0);
   copy_elements(y, x);
   return y;
+}
+
+// The same values at every other element of memory that is three times as long.
+Tensor sliced_memory(const Tensor& x) {
+  if (!x.defined() || x.axes() == 0) return x;
+  Shape shape = x.shape();
+  const int last = x.axes() - 1;
+  shape[last] = 2 * shape[last] + 1;
+  const Tensor memory = zeros(shape, {.dtype = x.dtype()});
+  Strides strides = memory.strides();
+  strides[last] = 2;
+  const Tensor y = alias(memory, x.shape(), strides, 1);
+  copy_elements(y, x);
+  return y;
+}
+
+// The first of the elements along the first axis, as often as there were any: with stride 0, and as a copy.
+Tensor repeated(const Tensor& x, bool copied) {
+  if (!x.defined() || x.axes() == 0 || x.size(0) == 0) return x;
+  Strides strides = x.strides();
+  strides[0] = 0;
+  const Tensor y = alias(x, x.shape(), strides, x.offset());
+  if (!copied) return y;
+  const Tensor copy = empty(x.shape(), {.dtype = x.dtype()});
+  copy_elements(copy, y);
+  return copy;
 }
 
 bool same_bits(const Tensor& a, const Tensor& b) {
@@ -90,25 +120,40 @@ TEST_CASE("ops: each second derivative agrees with differences of the first") {
   }
 }
 
-TEST_CASE("ops: f32 agrees with f64 to a few ulps of the largest value") {
+namespace {
+
+// The largest error of b against a in units of a's largest value (1 at least).
+double error(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || a.numel() == 0) return 0;
+  const Tensor x = contiguous(converted(a, DType::f64)), y = contiguous(converted(b, DType::f64));
+  double largest = 1, worst = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) largest = std::max(largest, std::abs(x.data<double>()[i]));
+  for (int64_t i = 0; i < x.numel(); ++i) worst = std::max(worst, std::abs(x.data<double>()[i] - y.data<double>()[i]));
+  return worst / largest;
+}
+
+}  // namespace
+
+TEST_CASE("ops: f32, f16 and bf16 agree with f64 to a few ulps of the largest value") {
+  struct Precision {
+    DType dtype;
+    double bound;
+  };
+  // f32: 64 units of 2^-24, for sums of a dozen terms and two elementary functions of 1 ulp each, with room. 16 bits: half an ulp of the
+  // rounding, and one and a half where gradients that were rounded are added up.
+  const Precision precisions[] = {{DType::f32, 64 * 0x1p-24}, {DType::f16, 2 * 0x1p-10}, {DType::bf16, 2 * 0x1p-7}};
   for (const OpEntry* op : all_ops())
-    for (const RowSample& sample : row_samples(*op)) {
-      CAPTURE(std::string(op->row.name));
-      CAPTURE(sample.text);
-      const Results exact = forward_backward(*op, in_dtype(in_dtype(sample.inputs, DType::f32), DType::f64), sample.attrs);
-      const Results single = forward_backward(*op, in_dtype(sample.inputs, DType::f32), sample.attrs);
-      const auto check = [](const Tensor& a, const Tensor& b) {
-        if (!a.defined() || a.numel() == 0) return;
-        const Tensor x = converted(contiguous(a), DType::f64), y = converted(contiguous(b), DType::f64);
-        double largest = 1, worst = 0;
-        for (int64_t i = 0; i < x.numel(); ++i) largest = std::max(largest, std::abs(x.data<double>()[i]));
-        for (int64_t i = 0; i < x.numel(); ++i) worst = std::max(worst, std::abs(x.data<double>()[i] - y.data<double>()[i]));
-        // 64 units of 2^-24: sums of a dozen terms and two elementary functions of 1 ulp each, with room.
-        CHECK(worst <= 64 * 0x1p-24 * largest);
-      };
-      check(exact.y, single.y);
-      for (size_t i = 0; i < exact.grads.size(); ++i) check(exact.grads[i], single.grads[i]);
-    }
+    for (const RowSample& sample : row_samples(*op))
+      for (const Precision& precision : precisions) {
+        if (op->formula != nullptr && op->formula->f64->forward == nullptr) continue;
+        CAPTURE(std::string(op->row.name));
+        CAPTURE(sample.text);
+        CAPTURE(std::string(name(precision.dtype)));
+        const Results exact = forward_backward(*op, in_dtype(in_dtype(sample.inputs, precision.dtype), DType::f64), sample.attrs);
+        const Results rounded = forward_backward(*op, in_dtype(sample.inputs, precision.dtype), sample.attrs);
+        CHECK(error(exact.y, rounded.y) <= precision.bound);
+        for (size_t i = 0; i < exact.grads.size(); ++i) CHECK(error(exact.grads[i], rounded.grads[i]) <= precision.bound);
+      }
 }
 
 TEST_CASE("ops: layout, thread count and repetition change no bit") {
@@ -123,6 +168,14 @@ TEST_CASE("ops: layout, thread count and repetition change no bit") {
         std::vector<Tensor> strided;
         for (const Tensor& x : inputs) strided.push_back(reversed_memory(x));
         check_same(plain, forward_backward(*op, strided, sample.attrs));
+        std::vector<Tensor> sliced, views, copies;
+        for (const Tensor& x : inputs) {
+          sliced.push_back(sliced_memory(x));
+          views.push_back(repeated(x, false));
+          copies.push_back(repeated(x, true));
+        }
+        check_same(plain, forward_backward(*op, sliced, sample.attrs));
+        check_same(forward_backward(*op, copies, sample.attrs), forward_backward(*op, views, sample.attrs));
         for (const int threads : {1, 2, 5}) {
           set_num_threads(threads);
           check_same(plain, forward_backward(*op, inputs, sample.attrs));
@@ -149,5 +202,99 @@ TEST_CASE("ops: a NaN in shows as a NaN out") {
       for (int64_t e = 0; e < y.numel(); ++e) any = any || std::isnan(y.data<float>()[e]);
       CHECK(any);
     }
+  }
+}
+
+TEST_CASE("ops: an infinity in gives the same class of value in f32 as in f64") {
+  for (const OpEntry* op : all_ops()) {
+    if (op->schema.outputs[0].dtype) continue;
+    const RowSample sample = row_samples(*op)[0];
+    for (size_t i = 0; i < sample.inputs.size(); ++i)
+      for (const double infinity : {INFINITY, -INFINITY}) {
+        if (!sample.inputs[i].defined() || !is_floating(sample.inputs[i].dtype()) || sample.inputs[i].numel() == 0) continue;
+        CAPTURE(std::string(op->row.name));
+        CAPTURE(i);
+        Tensor y[2];
+        for (const DType t : {DType::f32, DType::f64}) {
+          std::vector<Tensor> inputs = in_dtype(sample.inputs, t);
+          inputs[i] = empty(inputs[i].shape(), {.dtype = t});
+          copy_elements(inputs[i], converted(sample.inputs[i], t));
+          fill(alias(inputs[i], {1}, {1}, 0), infinity);
+          manual_seed(7);
+          y[t == DType::f64] = contiguous(converted(run(*op, inputs, sample.attrs)[0], DType::f64));
+        }
+        for (int64_t e = 0; e < y[0].numel(); ++e) {
+          const double a = y[0].data<double>()[e], b = y[1].data<double>()[e];
+          CHECK(std::isnan(a) == std::isnan(b));
+          if (std::isinf(a) || std::isinf(b)) CHECK(a == b);
+        }
+      }
+  }
+}
+
+TEST_CASE("ops: an input that does not fit is refused in the op's name, before anything is computed") {
+  for (const OpEntry* op : all_ops()) {
+    const RowSample sample = row_samples(*op)[0];
+    const auto refusal = [&](std::vector<Tensor> inputs) -> std::string {
+      try {
+        run(*op, std::move(inputs), sample.attrs);
+      } catch (const Error& e) {
+        return e.what();
+      }
+      return "";
+    };
+    CAPTURE(std::string(op->row.name));
+    for (size_t i = 0; i < op->schema.inputs.size(); ++i) {
+      const Operand& operand = op->schema.inputs[i];
+      CAPTURE(operand.name);
+      if (!operand.optional) {
+        std::vector<Tensor> without = sample.inputs;
+        without[i] = Tensor();
+        CHECK(refusal(without) == str(op->row.name, ": ", operand.name, " is none; it must be a tensor."));
+      }
+      if (!sample.inputs[i].defined() || operand.any_dtype || op->formula != nullptr) continue;
+      std::vector<Tensor> wrong = sample.inputs;
+      wrong[i] = converted(wrong[i], operand.dtype && *operand.dtype == DType::u8 ? DType::f32 : DType::u8);
+      const std::string text = refusal(wrong);
+      CHECK(text.rfind(str(op->row.name, ": ", operand.name, " is u8["), 0) == 0);
+    }
+  }
+}
+
+namespace {
+
+// One line a row and sample: a sum over the bits of the output and of the gradients.
+std::string bits_of_rows() {
+  std::string lines;
+  for (const OpEntry* op : all_ops())
+    for (const RowSample& sample : row_samples(*op)) {
+      const Results r = forward_backward(*op, in_dtype(sample.inputs, DType::f32), sample.attrs);
+      uint64_t hash = 14695981039346656037u;
+      std::vector<Tensor> all = r.grads;
+      all.push_back(r.y);
+      for (const Tensor& x : all) {
+        if (!x.defined()) continue;
+        const Tensor plain = contiguous(x);
+        const auto* bytes = static_cast<const unsigned char*>(plain.raw());
+        for (int64_t i = 0; i < plain.numel() * size_of(plain.dtype()); ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+      }
+      lines += str(op->row.name, " ", sample.text, " ", hash, "\n");
+    }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("ops: every instruction set gives the same bits") {
+  if (const std::string file = testing::bits_file(); !file.empty()) return write_file(file, bits_of_rows());
+  const std::string here = bits_of_rows();
+  const testing::TempFolder folder;
+  for (const char* isa : {"scalar", "avx2", "avx512", "neon"}) {
+    if (kernel_table(isa) == nullptr) continue;
+    CAPTURE(std::string(isa));
+    const std::string file = folder.path() + "/" + isa;
+    const std::string command = str("ROTE_ISA=", isa, " ", testing::build_folder(), "/test-house --bits=", file, " -tc=\"ops: every instruction*\" > /dev/null");
+    REQUIRE(std::system(command.c_str()) == 0);
+    CHECK(read_file(file) == here);
   }
 }

@@ -14,6 +14,10 @@ void set_shared_folder(const std::string& folder);
 bool writing_pages();
 void set_writing_pages();
 
+// Where a run with another instruction set leaves its bits for the test that started it; empty: nobody did.
+std::string bits_file();
+void set_bits_file(const std::string& file);
+
 // The root of the source tree and the folder of this build, without a slash at the end.
 std::string source_folder();
 std::string build_folder();

@@ -27,6 +27,12 @@ std::optional<std::string>& chosen_folder() {
 namespace {
 bool writes_pages = false;
 }  // namespace
+namespace {
+std::string file_of_bits;
+}  // namespace
+std::string bits_file() { return file_of_bits; }
+void set_bits_file(const std::string& file) { file_of_bits = file; }
+
 bool writing_pages() { return writes_pages; }
 void set_writing_pages() { writes_pages = true; }
 
