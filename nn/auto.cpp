@@ -1,50 +1,36 @@
 #include "nn/auto.h"
 
-#include "nn/models/bert_heads.h"
+#include "nn/family.h"
 
 namespace rote::nn {
 
 namespace {
 
-// A class of a family, and the task for which it is the family's choice.
-struct Entry {
-  const char* model_type;
-  const char* class_name;
-  const char* task;
-  std::unique_ptr<Model> (*make)(std::shared_ptr<Config>);
-  std::shared_ptr<Config> (*make_config)();
-};
-
-template <class M>
-constexpr Entry entry(const char* model_type, const char* class_name, const char* task) {
-  return {model_type, class_name, task,
-          [](std::shared_ptr<Config> c) -> std::unique_ptr<Model> { return std::make_unique<M>(std::static_pointer_cast<typename M::ConfigType>(std::move(c))); },
-          []() -> std::shared_ptr<Config> { return std::make_shared<typename M::ConfigType>(); }};
+const std::vector<ModelEntry>& models() {
+  static const std::vector<ModelEntry> all = [] {
+    std::vector<ModelEntry> joined;
+    for (const auto family : {bert_family}) {
+      const std::vector<ModelEntry> some = family();
+      joined.insert(joined.end(), some.begin(), some.end());
+    }
+    return joined;
+  }();
+  return all;
 }
 
-constexpr Entry kModels[] = {
-    entry<BertModel>("bert", "BertModel", "feature-extraction"),
-    entry<BertForSequenceClassification>("bert", "BertForSequenceClassification", "text-classification"),
-    entry<BertForTokenClassification>("bert", "BertForTokenClassification", "token-classification"),
-    entry<BertForMaskedLM>("bert", "BertForMaskedLM", "fill-mask"),
-    entry<BertForQuestionAnswering>("bert", "BertForQuestionAnswering", "question-answering"),
-    entry<BertForNextSentencePrediction>("bert", "BertForNextSentencePrediction", "next-sentence-prediction"),
-    entry<BertForMultipleChoice>("bert", "BertForMultipleChoice", "multiple-choice"),
-};
-
-const Entry& family(const std::string& model_type, const std::string& folder) {
+const ModelEntry& family(const std::string& model_type, const std::string& folder) {
   std::string known;
-  for (const Entry& one : kModels) {
+  for (const ModelEntry& one : models()) {
     if (model_type == one.model_type) return one;
     if (known.find(one.model_type) == std::string::npos) known += str(known.empty() ? "" : ", ", one.model_type);
   }
   throw ArgumentError(str("model: ", folder, " has the model_type \"", model_type, "\"; built are ", known, "."));
 }
 
-const Entry& find(const std::string& class_or_task, const std::string& folder, const Config& config) {
+const ModelEntry& find(const std::string& class_or_task, const std::string& folder, const Config& config) {
   std::string name = class_or_task;
   if (name.empty() && !config.architectures.empty()) name = config.architectures[0];
-  for (const Entry& one : kModels)
+  for (const ModelEntry& one : models())
     if (config.model_type == one.model_type && (name == one.class_name || name == one.task)) return one;
   throw ArgumentError(str("model: ", folder, " is a ", config.model_type, ", of which no \"", name, "\" is built; built are ", known_models(), "."));
 }
@@ -83,12 +69,12 @@ Loaded<Model> load_model(const std::string& class_or_task, const std::string& fo
 
 std::string known_models() {
   std::string known;
-  for (const Entry& one : kModels) known += str(known.empty() ? "" : ", ", one.class_name, " (", one.task, ")");
+  for (const ModelEntry& one : models()) known += str(known.empty() ? "" : ", ", one.class_name, " (", one.task, ")");
   return known;
 }
 
 bool has_model(const std::string& class_name) {
-  for (const Entry& one : kModels)
+  for (const ModelEntry& one : models())
     if (class_name == one.class_name) return true;
   return false;
 }

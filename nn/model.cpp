@@ -78,8 +78,17 @@ std::vector<ModelOutput::Field> ModelOutput::fields() const {
   one("last_hidden_state", last_hidden_state);
   one("pooler_output", pooler_output);
   for (const auto& [name, value] : more) one(name, value);
-  if (!hidden_states.empty()) given.push_back({"hidden_states", hidden_states, true});
-  if (!attentions.empty()) given.push_back({"attentions", attentions, true});
+  const auto all = [&](const std::string& name, const std::vector<Tensor>& values) {
+    if (!values.empty()) given.push_back({name, values, true});
+  };
+  all("hidden_states", hidden_states);
+  all("attentions", attentions);
+  all("decoder_hidden_states", decoder_hidden_states);
+  all("decoder_attentions", decoder_attentions);
+  all("cross_attentions", cross_attentions);
+  one("encoder_last_hidden_state", encoder_last_hidden_state);
+  all("encoder_hidden_states", encoder_hidden_states);
+  all("encoder_attentions", encoder_attentions);
   return given;
 }
 
@@ -173,6 +182,9 @@ ModelOutput Model::operator()(const Batch& batch) {
   after_call(inputs, outputs);
   return output;
 }
+
+bool Model::wants_hidden_states(const Batch& in) const { return in.output_hidden_states.value_or(config_ && config_->output_hidden_states); }
+bool Model::wants_attentions(const Batch& in) const { return in.output_attentions.value_or(config_ && config_->output_attentions); }
 
 void Model::init_weights(const std::function<bool(const std::string&)>& wanted) {
   const double std = config_ ? config_->initializer_range : Config().initializer_range;

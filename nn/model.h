@@ -18,6 +18,8 @@ namespace rote::nn {
 // How many targets each label key scores, in the order of Signature::labels.
 using TargetCounts = std::vector<int64_t>;
 
+class KeyValueCache;
+
 // Named inputs of one forward, in order.
 struct Batch {
   std::vector<std::pair<std::string, Tensor>> entries;
@@ -25,6 +27,7 @@ struct Batch {
   TargetCounts num_items;
   // Whether these are returned as well; not given: as the config says.
   std::optional<bool> output_hidden_states, output_attentions;
+  KeyValueCache* cache = nullptr;  // decoding: holds the positions before those of this batch, and takes these
 
   Tensor find(const std::string& name) const;              // undefined where there is none
   const Tensor& at(const std::string& name) const;         // ArgumentError where there is none
@@ -43,6 +46,10 @@ struct ModelOutput {
   std::vector<std::pair<std::string, Tensor>> more = {};  // further results of a model of the user's
   std::vector<Tensor> hidden_states = {};  // [B,T,C]: of the embeddings and of each layer
   std::vector<Tensor> attentions = {};     // [B,H,T,T]: of each layer
+  // Of encoder-decoder models in place of the two above: T positions of the decoder, S of the encoder.
+  std::vector<Tensor> decoder_hidden_states = {}, decoder_attentions = {}, cross_attentions = {};
+  Tensor encoder_last_hidden_state = {};   // [B,S,C]
+  std::vector<Tensor> encoder_hidden_states = {}, encoder_attentions = {};
 
   struct Field {
     std::string name;
@@ -106,6 +113,8 @@ class Model : public Module {
   virtual Signature signature() const = 0;
   // nullptr for a model without one.
   Config* config() const { return config_.get(); }
+  bool wants_hidden_states(const Batch& in) const;  // as the batch says, else the config
+  bool wants_attentions(const Batch& in) const;
   // Draws the parameters anew for whose name `wanted` holds, each by its name (init.h): matrices normal with the config's
   // initializer_range, padding rows and biases 0, LayerNorm's weight 1.
   virtual void init_weights(const std::function<bool(const std::string&)>& wanted);

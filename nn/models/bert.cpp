@@ -92,24 +92,9 @@ BertSelfAttention::BertSelfAttention(const BertConfig& c)
   add_modules({{"query", query}, {"key", key}, {"value", value}, {"dropout", dropout}});
 }
 
-BertAttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
-  const int64_t B = x.size(0), T = x.size(1), C = x.size(2), D = C / heads;
-  const auto by_head = [&](const Tensor& y) { return permute(reshape(y, {B, T, heads, D}), {0, 2, 1, 3}); };  // [B,H,T,D]
-  const Tensor q = by_head(query(x)), k = by_head(key(x)), v = by_head(value(x));
-  BertAttentionResult result;
-  Tensor context;
-  if (with_probabilities) {
-    // Dropout of [B,H,T,T] would be numbered by the padded length, that of the fused op is not.
-    ROTE_CHECK(!training() || dropout.p == 0, StateError, "BertSelfAttention: output_attentions while training needs attention_probs_dropout_prob 0, it is ", dropout.p,
-               "; ask for attentions in eval mode.");
-    const Tensor scores = matmul(q, transpose(k, 2, 3)) * (1 / std::sqrt(static_cast<double>(D)));
-    result.probabilities = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
-    context = matmul(result.probabilities, v);
-  } else {
-    context = scaled_dot_product_attention(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0});
-  }
-  result.context = reshape(permute(context, {0, 2, 1, 3}), {B, T, C});
-  return result;
+AttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  return attend(split_heads(query(x), heads), split_heads(key(x), heads), split_heads(value(x), heads),
+                {.mask = mask, .dropout = training() ? dropout.p : 0, .with_probabilities = with_probabilities});
 }
 
 BertSelfOutput::BertSelfOutput(const BertConfig& c)
@@ -119,8 +104,8 @@ BertSelfOutput::BertSelfOutput(const BertConfig& c)
 
 BertAttention::BertAttention(const BertConfig& c) : self(c), output(c) { add_modules({{"self", self}, {"output", output}}); }
 
-BertAttentionResult BertAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
-  BertAttentionResult result = self(x, mask, with_probabilities);
+AttentionResult BertAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  AttentionResult result = self(x, mask, with_probabilities);
   result.context = output(result.context, x);
   return result;
 }
@@ -138,8 +123,8 @@ BertLayer::BertLayer(const BertConfig& c) : attention(c), intermediate(c), outpu
   add_modules({{"attention", attention}, {"intermediate", intermediate}, {"output", output}});
 }
 
-BertAttentionResult BertLayer::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
-  BertAttentionResult result = attention(x, mask, with_probabilities);
+AttentionResult BertLayer::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
+  AttentionResult result = attention(x, mask, with_probabilities);
   if (chunk == 0) {
     result.context = feed_forward(result.context);
     return result;
@@ -163,7 +148,7 @@ ModelOutput BertEncoder::forward(const Tensor& x, const Tensor& mask, bool with_
   out.last_hidden_state = x;
   if (with_states) out.hidden_states.push_back(x);
   for (size_t i = 0; i < layer.size(); ++i) {
-    const BertAttentionResult result = layer[i](out.last_hidden_state, mask, with_probabilities);
+    const AttentionResult result = layer[i](out.last_hidden_state, mask, with_probabilities);
     out.last_hidden_state = result.context;
     if (with_states) out.hidden_states.push_back(result.context);
     if (with_probabilities) out.attentions.push_back(result.probabilities);
@@ -191,15 +176,8 @@ Signature BertModel::signature() const {
 }
 
 ModelOutput BertModel::forward(const Batch& in) {
-  const Tensor& ids = in["input_ids"];
-  Tensor mask = in.find("attention_mask");
-  if (mask.defined()) {
-    if (mask.dtype() != DType::boolean) mask = ne(mask, 0);
-    mask = reshape(mask, {ids.size(0), 1, 1, ids.size(1)});
-  }
-  const Tensor x = embeddings(ids, in.find("token_type_ids"), in.find("position_ids"));
-  ModelOutput out = encoder(x, mask, in.output_hidden_states.value_or(config()->output_hidden_states),
-                            in.output_attentions.value_or(config()->output_attentions));
+  const Tensor x = embeddings(in["input_ids"], in.find("token_type_ids"), in.find("position_ids"));
+  ModelOutput out = encoder(x, key_mask(in.find("attention_mask")), wants_hidden_states(in), wants_attentions(in));
   if (pooler) out.pooler_output = (*pooler)(out.last_hidden_state);
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "autograd/ops/pointwise.h"
 #include "nn/activation.h"
+#include "nn/attention.h"
 #include "nn/container.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
@@ -53,11 +54,6 @@ struct BertEmbeddings : Layer<BertEmbeddings> {
   Tensor forward(const Tensor& input_ids, const Tensor& token_types, const Tensor& positions);
 };
 
-struct BertAttentionResult {
-  Tensor context;        // [B,T,C]
-  Tensor probabilities;  // [B,H,T,T], where asked for
-};
-
 struct BertSelfAttention : Layer<BertSelfAttention> {
   const int64_t heads;
   Linear query, key, value;
@@ -65,7 +61,7 @@ struct BertSelfAttention : Layer<BertSelfAttention> {
 
   explicit BertSelfAttention(const BertConfig& c);
   // x [B,T,C]; mask bool [B,1,1,T] or none: true keeps the key. Without probabilities nothing of size T·T is made.
-  BertAttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
+  AttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
 };
 
 struct BertSelfOutput : Layer<BertSelfOutput> {
@@ -82,7 +78,7 @@ struct BertAttention : Layer<BertAttention> {
   BertSelfOutput output;
 
   explicit BertAttention(const BertConfig& c);
-  BertAttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
+  AttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
 };
 
 struct BertIntermediate : Layer<BertIntermediate> {
@@ -109,7 +105,7 @@ struct BertLayer : Layer<BertLayer> {
   const int64_t chunk;  // positions that pass the feed-forward part at a time; 0: all
 
   explicit BertLayer(const BertConfig& c);
-  BertAttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
+  AttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
 
  private:
   Tensor feed_forward(const Tensor& x) { return output(intermediate(x), x); }

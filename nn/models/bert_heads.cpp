@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/ops.h"
+#include "nn/family.h"
 #include "nn/loss.h"
 
 namespace rote::nn {
@@ -193,6 +194,18 @@ ModelOutput BertForMultipleChoice::forward(const Batch& in) {
   out.logits = reshape(classifier(dropout(encoded.pooler_output)), {B, N});
   if (const Tensor labels = in.find("labels"); labels.defined()) out.loss = class_loss(out.logits, labels, divisor(signature(), in));
   return out;
+}
+
+std::vector<ModelEntry> bert_family() {
+  return {
+      model_entry<BertModel>("bert", "BertModel", "feature-extraction"),
+      model_entry<BertForSequenceClassification>("bert", "BertForSequenceClassification", "text-classification"),
+      model_entry<BertForTokenClassification>("bert", "BertForTokenClassification", "token-classification"),
+      model_entry<BertForMaskedLM>("bert", "BertForMaskedLM", "fill-mask"),
+      model_entry<BertForQuestionAnswering>("bert", "BertForQuestionAnswering", "question-answering"),
+      model_entry<BertForNextSentencePrediction>("bert", "BertForNextSentencePrediction", "next-sentence-prediction"),
+      model_entry<BertForMultipleChoice>("bert", "BertForMultipleChoice", "multiple-choice"),
+  };
 }
 
 }  // namespace rote::nn
