@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "autograd/mode.h"
 #include "autograd/ops.h"
@@ -32,12 +33,32 @@ Tensor visible_before(int64_t T, int64_t S, int64_t window) {
 
 }  // namespace
 
+namespace {
+
+// Which queries see no key of `mask` [B,1,T,S]; none where each sees one.
+Tensor without_keys(const Tensor& mask) {
+  const int64_t B = mask.size(0), T = mask.size(2), S = mask.size(3);
+  const Tensor all = contiguous(mask), empty_rows = empty({B, 1, T, 1}, {.dtype = DType::boolean});
+  bool any = false;
+  for (int64_t row = 0; row < B * T; ++row) {
+    const bool* keys = all.data<bool>() + row * S;
+    empty_rows.data<bool>()[row] = std::none_of(keys, keys + S, [](bool kept) { return kept; });
+    any = any || empty_rows.data<bool>()[row];
+  }
+  return any ? empty_rows : Tensor();
+}
+
+}  // namespace
+
 CausalMask causal_mask(const Tensor& attention_mask, int64_t T, int64_t S, int64_t window) {
   const Tensor keys = key_mask(attention_mask);
   const bool all_before = window == 0 || window >= S;
-  if (all_before && (T == S || T == 1)) return {keys, T == S};
+  if (!keys.defined() && all_before && (T == S || T == 1)) return {{}, T == S, {}};
   const Tensor visible = visible_before(T, S, window);
-  return {keys.defined() ? logical_and(keys, visible) : visible, false};
+  if (!keys.defined()) return {visible, false, {}};
+  const Tensor both = logical_and(keys, visible);
+  // The mask of the keys alone where it says all: nothing of size T·S is read.
+  return {all_before && (T == S || T == 1) ? keys : both, all_before && T == S, without_keys(both)};
 }
 
 namespace {
@@ -49,6 +70,12 @@ Tensor repeated(const Tensor& x, int64_t times) {
   return reshape(expand(unsqueeze(x, 2), {B, G, times, S, D}), {B, G * times, S, D});
 }
 
+// Beside it every score is lost in rounding: all keys weigh the same, while gradients pass.
+Tensor lowest(DType dtype) {
+  const double value = dtype == DType::f64 ? std::numeric_limits<double>::lowest() : dtype == DType::f16 ? -65504 : -3.38e38;
+  return full({1, 1, 1, 1}, value, {.dtype = dtype});
+}
+
 }  // namespace
 
 AttentionResult attend(const Tensor& q, const Tensor& key, const Tensor& value, const AttendOptions& options) {
@@ -56,8 +83,10 @@ AttentionResult attend(const Tensor& q, const Tensor& key, const Tensor& value, 
   const Tensor k = repeated(key, times), v = repeated(value, times);
   const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
   if (!options.with_probabilities) {
-    const Tensor context = scaled_dot_product_attention(
+    Tensor context = scaled_dot_product_attention(
         q, k, v, {.mask = options.mask, .bias = options.bias, .scale = scale, .causal = options.causal, .dropout = options.dropout});
+    if (options.unseeing.defined())
+      context = where(options.unseeing, scaled_dot_product_attention(q, k, v, {.bias = lowest(q.dtype()), .scale = scale, .dropout = options.dropout}), context);
     return {merge_heads(context), {}};
   }
   // Dropout of [B,H,T,S] would be numbered by the padded length, that of the fused op is not.
@@ -70,7 +99,8 @@ AttentionResult attend(const Tensor& q, const Tensor& key, const Tensor& value, 
     const Tensor visible = visible_before(T, S, 0);
     mask = mask.defined() ? logical_and(mask, visible) : visible;
   }
-  const Tensor probabilities = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
+  Tensor probabilities = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
+  if (options.unseeing.defined()) probabilities = where(options.unseeing, softmax(scores + lowest(q.dtype())), probabilities);
   return {merge_heads(matmul(probabilities, v)), probabilities};
 }
 

@@ -16,6 +16,9 @@ Tensor key_mask(const Tensor& attention_mask);  // bool [B,1,1,S], or none
 struct CausalMask {
   Tensor mask;          // bool, broadcasts to [B,1,T,S]; none: every key that `causal` leaves
   bool causal = false;  // query t sees keys 0…t; only where T = S
+  // bool [B,1,T,1] or none: queries of left padding, which see no key. As in the reference they look at all keys evenly: a first real token
+  // may be scored by the place before it.
+  Tensor unseeing;
 };
 // Each query sees itself and what lies before it, at most `window` keys where that is not 0.
 CausalMask causal_mask(const Tensor& attention_mask, int64_t T, int64_t S, int64_t window = 0);
@@ -24,10 +27,12 @@ struct AttendOptions {
   Tensor mask = {};       // bool, broadcasts to [B,H,T,S]
   Tensor bias = {};       // added to the scaled scores, broadcasts to [B,H,T,S]
   bool causal = false;
+  Tensor unseeing = {};   // as in CausalMask
   double scale = 0;       // 0: 1/√D
   double dropout = 0;     // of the probabilities
   bool with_probabilities = false;
 };
+inline AttendOptions seeing(const CausalMask& m) { return {.mask = m.mask, .causal = m.causal, .unseeing = m.unseeing}; }
 struct AttentionResult {
   Tensor context;         // [B,T,H·D]
   Tensor probabilities;   // [B,H,T,S], where asked for; without them nothing of size T·S is made

@@ -135,6 +135,25 @@ void Config::check() const {
   ROTE_CHECK(initializer_range >= 0, ArgumentError, "config: initializer_range is ", initializer_range, "; it must not be negative.");
 }
 
+void Config::check_size(const char* name, int64_t value) {
+  ROTE_CHECK(value > 0 && value <= INT32_MAX, ArgumentError, "config: ", name, " is ", value, "; it must be at least 1 and fit into 32 bits.");
+}
+void Config::check_share(const char* name, double value) {
+  ROTE_CHECK(value >= 0 && value <= 1, ArgumentError, "config: ", name, " is ", value, "; a probability lies in [0,1].");
+}
+void Config::check_not_negative(const char* name, double value) {
+  ROTE_CHECK(value >= 0, ArgumentError, "config: ", name, " is ", value, "; it must not be negative.");
+}
+void Config::check_token(const char* name, const std::optional<int64_t>& id, int64_t vocab_size) {
+  ROTE_CHECK(!id || (*id >= 0 && *id < vocab_size), ArgumentError, "config: ", name, " is ", id.value_or(0), " but vocab_size ", vocab_size, "; it must lie in 0…",
+             vocab_size - 1, ".");
+}
+void Config::check_only(const char* name, const char* wanted) const {
+  const auto found = others.find(name);
+  ROTE_CHECK(found == others.end() || found->second == wanted, ArgumentError, "config: ", name, " is ", found->second, "; of ", model_type, " only ", wanted,
+             " is built.");
+}
+
 std::string Config::label(int64_t id) const {
   ROTE_CHECK(id >= 0 && id < num_labels(), ArgumentError, "config: there is no label ", id, "; there are ", num_labels(), ".");
   return labels.empty() ? "LABEL_" + std::to_string(id) : labels[static_cast<size_t>(id)];

@@ -49,6 +49,13 @@ struct Config {
   virtual void check() const;
   // The name under which a head's class holds the base model, which is also a prefix of checkpoint keys; empty: none.
   virtual const char* base_prefix() const { return ""; }
+  // For check(): values that must be sizes (1 … 2^31-1), shares (0 … 1), not negative. Throw ArgumentError with the name.
+  static void check_size(const char* name, int64_t value);
+  static void check_share(const char* name, double value);
+  static void check_not_negative(const char* name, double value);
+  static void check_token(const char* name, const std::optional<int64_t>& id, int64_t vocab_size);
+  // A key that no field takes must be absent or have this JSON.
+  void check_only(const char* name, const char* wanted) const;
   virtual InputLimits limits() const { return {}; }
   int64_t num_labels() const { return labels.empty() ? 2 : static_cast<int64_t>(labels.size()); }
   std::string label(int64_t id) const;

@@ -25,6 +25,8 @@ ModelEntry model_entry(const char* model_type, const char* class_name, const cha
           []() -> std::shared_ptr<Config> { return std::make_shared<typename M::ConfigType>(); }};
 }
 
-std::vector<ModelEntry> bert_family();  // models/bert_heads.cpp; each other family alike, in its own file
+// Each in its family's file under models/.
+std::vector<ModelEntry> bert_family();
+std::vector<ModelEntry> gpt2_family();
 
 }  // namespace rote::nn

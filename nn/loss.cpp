@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/ops/index.h"
 #include "autograd/ops/loss.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/view.h"
@@ -39,6 +40,33 @@ Tensor next_token_loss(const Tensor& logits, const Batch& in) {
   const int64_t T = labels.size(1);
   const double n = divisor({.scored = Scored::next_token}, in);
   return class_loss(slice(logits, 1, 0, T - 1), contiguous(slice(labels, 1, 1, T)), n);
+}
+
+Scored sequence_scored(const Config& config) {
+  const std::string type = config.problem_type.value_or(config.num_labels() == 1 ? "regression" : "");
+  return type == "regression" || type == "multi_label_classification" ? Scored::row_elements : Scored::rows;
+}
+
+Tensor sequence_loss(const Tensor& logits, const Batch& in, Config& config) {
+  const Tensor labels = in.find("labels");
+  if (!labels.defined()) return {};
+  std::optional<std::string>& type = config.problem_type;
+  if (!type) type = config.num_labels() == 1 ? "regression" : is_floating(labels.dtype()) ? "multi_label_classification" : "single_label_classification";
+  const double n = divisor({.scored = sequence_scored(config)}, in);
+  if (*type == "regression") return squared_loss(logits, labels, n);
+  return *type == "multi_label_classification" ? binary_loss(logits, labels, n) : class_loss(logits, labels, n);
+}
+
+Tensor at_last_token(const Tensor& x, const Tensor& input_ids, const std::optional<int64_t>& pad_token_id) {
+  const int64_t B = x.size(0), T = x.size(1);
+  ROTE_CHECK(pad_token_id || B == 1, ArgumentError, "classification: a batch of ", B, " rows needs the config's pad_token_id, by which the last token of each is found.");
+  const Tensor ids = contiguous(input_ids), rows = empty({B}, {.dtype = DType::i64});
+  for (int64_t b = 0; b < B; ++b) {
+    int64_t last = T - 1;
+    while (pad_token_id && last > 0 && ids.data<int64_t>()[b * T + last] == *pad_token_id) --last;
+    rows.data<int64_t>()[b] = b * T + last;
+  }
+  return embedding(rows, reshape(x, {B * T, x.size(2)}));
 }
 
 Tensor squared_loss(const Tensor& logits, const Tensor& targets, double n) {

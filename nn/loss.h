@@ -12,6 +12,13 @@ double divisor(const Signature& signature, const Batch& in, size_t which = 0);
 Tensor class_loss(const Tensor& logits, const Tensor& labels, double n, int64_t ignore_index = -100);
 // The loss of Scored::next_token: logits [B,T,V] at t against labels [B,T] at t+1. Undefined without labels.
 Tensor next_token_loss(const Tensor& logits, const Batch& in);
+// The loss of a sequence classifier by the config's problem_type: cross-entropy of logits [B,L] and labels [B], binary cross-entropy with
+// floating labels [B,L], or squared error. Where the config leaves it open, the first labels decide: one label is a regression, integers
+// are classes, floating ones are multi-label. Undefined without labels.
+Tensor sequence_loss(const Tensor& logits, const Batch& in, Config& config);
+Scored sequence_scored(const Config& config);
+// Of x [B,T,L] the place of each row's last id that is not the padding: [B,L]. Without a pad_token_id the last place, of one row only.
+Tensor at_last_token(const Tensor& x, const Tensor& input_ids, const std::optional<int64_t>& pad_token_id);
 // logits [*] and targets of as many elements: squared error, binary cross-entropy of logits.
 Tensor squared_loss(const Tensor& logits, const Tensor& targets, double n);
 Tensor binary_loss(const Tensor& logits, const Tensor& targets, double n);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/ops/loss.h"
+#include "nn/conv1d.h"
 #include "nn/embedding.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
@@ -204,6 +205,8 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
       if (takes("weight")) fill_normal(linear->weight, std, init_draw(weight));
     } else if (auto* embedding = dynamic_cast<Embedding*>(one.module)) {
       if (takes("weight")) embedding->reset(std, init_draw(weight));
+    } else if (auto* conv = dynamic_cast<Conv1D*>(one.module)) {
+      if (takes("weight")) fill_normal(conv->weight, std * conv->init_scale, init_draw(weight));
     } else if (auto* norm = dynamic_cast<LayerNorm*>(one.module)) {
       if (takes("weight")) fill(norm->weight, 1);
     }

@@ -28,33 +28,25 @@ void BertConfig::visit(ConfigFields& fields) {
 void BertConfig::check() const {
   Config::check();
   ROTE_CHECK(model_type == "bert", ArgumentError, "config: model_type is \"", model_type, "\"; this is the config of a bert.");
-  const std::pair<const char*, int64_t> sizes[] = {{"vocab_size", vocab_size},
-                                                   {"hidden_size", hidden_size},
-                                                   {"num_hidden_layers", num_hidden_layers},
-                                                   {"num_attention_heads", num_attention_heads},
-                                                   {"intermediate_size", intermediate_size},
-                                                   {"max_position_embeddings", max_position_embeddings},
-                                                   {"type_vocab_size", type_vocab_size}};
-  for (const auto& [name, size] : sizes)
-    ROTE_CHECK(size > 0 && size <= INT32_MAX, ArgumentError, "config: ", name, " is ", size, "; it must be at least 1 and fit into 32 bits.");
+  check_size("vocab_size", vocab_size);
+  check_size("hidden_size", hidden_size);
+  check_size("num_hidden_layers", num_hidden_layers);
+  check_size("num_attention_heads", num_attention_heads);
+  check_size("intermediate_size", intermediate_size);
+  check_size("max_position_embeddings", max_position_embeddings);
+  check_size("type_vocab_size", type_vocab_size);
   ROTE_CHECK(num_hidden_layers <= 1000, ArgumentError, "config: num_hidden_layers is ", num_hidden_layers, "; it must be at most 1000.");
   ROTE_CHECK(hidden_size % num_attention_heads == 0, ArgumentError, "config: hidden_size ", hidden_size, " is no multiple of num_attention_heads ",
              num_attention_heads, "; each head takes an equal share.");
-  ROTE_CHECK(chunk_size_feed_forward >= 0, ArgumentError, "config: chunk_size_feed_forward is ", chunk_size_feed_forward, "; it must not be negative.");
-  ROTE_CHECK(!pad_token_id || (*pad_token_id >= 0 && *pad_token_id < vocab_size), ArgumentError, "config: pad_token_id is ", pad_token_id.value_or(0),
-             " but vocab_size ", vocab_size, "; it must lie in 0…", vocab_size - 1, ".");
-  const std::pair<const char*, double> shares[] = {{"hidden_dropout_prob", hidden_dropout_prob},
-                                                   {"attention_probs_dropout_prob", attention_probs_dropout_prob},
-                                                   {"classifier_dropout", head_dropout()}};
-  for (const auto& [name, p] : shares) ROTE_CHECK(p >= 0 && p <= 1, ArgumentError, "config: ", name, " is ", p, "; a probability lies in [0,1].");
-  ROTE_CHECK(layer_norm_eps >= 0, ArgumentError, "config: layer_norm_eps is ", layer_norm_eps, "; it must not be negative.");
-  const auto refuse = [this](const char* name, const char* wanted) {
-    const auto found = others.find(name);
-    ROTE_CHECK(found == others.end() || found->second == wanted, ArgumentError, "config: ", name, " is ", found->second, "; of bert only ", wanted, " is built.");
-  };
-  refuse("position_embedding_type", "\"absolute\"");
-  refuse("is_decoder", "false");
-  refuse("add_cross_attention", "false");
+  check_not_negative("chunk_size_feed_forward", static_cast<double>(chunk_size_feed_forward));
+  check_token("pad_token_id", pad_token_id, vocab_size);
+  check_share("hidden_dropout_prob", hidden_dropout_prob);
+  check_share("attention_probs_dropout_prob", attention_probs_dropout_prob);
+  check_share("classifier_dropout", head_dropout());
+  check_not_negative("layer_norm_eps", layer_norm_eps);
+  check_only("position_embedding_type", "\"absolute\"");
+  check_only("is_decoder", "false");
+  check_only("add_cross_attention", "false");
 }
 
 BertEmbeddings::BertEmbeddings(const BertConfig& c)

@@ -29,29 +29,16 @@ BertForSequenceClassification::BertForSequenceClassification(std::shared_ptr<Ber
 }
 
 Signature BertForSequenceClassification::signature() const {
-  const std::string type = config()->problem_type.value_or(config()->num_labels() == 1 ? "regression" : "");
   return {.inputs = "input_ids[B,T] i64, attention_mask[B,T]?, token_type_ids[B,T]? i64, position_ids[...]? i64, labels[...]?",
           .outputs = kOutputs,
-          .scored = type == "regression" || type == "multi_label_classification" ? Scored::row_elements : Scored::rows};
-}
-
-std::string BertForSequenceClassification::problem_type(const Tensor& labels) {
-  std::optional<std::string>& type = config()->problem_type;
-  if (!type) type = config()->num_labels() == 1 ? "regression" : is_floating(labels.dtype()) ? "multi_label_classification" : "single_label_classification";
-  return *type;
+          .scored = sequence_scored(*config())};
 }
 
 ModelOutput BertForSequenceClassification::forward(const Batch& in) {
   const ModelOutput encoded = bert(in);
   ModelOutput out = with_states_of(encoded);
   out.logits = classifier(dropout(encoded.pooler_output));
-  if (const Tensor labels = in.find("labels"); labels.defined()) {
-    const std::string type = problem_type(labels);
-    const double n = divisor(signature(), in);
-    if (type == "regression") out.loss = squared_loss(out.logits, labels, n);
-    else if (type == "multi_label_classification") out.loss = binary_loss(out.logits, labels, n);
-    else out.loss = class_loss(out.logits, labels, n);
-  }
+  out.loss = sequence_loss(out.logits, in, *config());
   return out;
 }
 

@@ -7,8 +7,7 @@
 
 namespace rote::nn {
 
-// logits [B,L]. The loss by problem_type: cross-entropy of labels [B], binary cross-entropy of floating labels [B,L], or squared error.
-// Where the config leaves it open: one label is a regression, integer labels are classes, floating ones are multi-label.
+// logits [B,L], labels by problem_type (sequence_loss).
 struct BertForSequenceClassification : Model {
   using ConfigType = BertConfig;
   BertModel bert;
@@ -18,9 +17,6 @@ struct BertForSequenceClassification : Model {
   explicit BertForSequenceClassification(std::shared_ptr<BertConfig> config);
   Signature signature() const override;
   ModelOutput forward(const Batch& in) override;
-
- private:
-  std::string problem_type(const Tensor& labels);
 };
 
 // logits [B,T,L], labels [B,T].

@@ -110,5 +110,5 @@ TEST_CASE("config: a folder without a usable config.json is refused with what wa
   folder.file("config.json", "{}");
   CHECK(text_of() == "read " + folder.path() + "/config.json: it has no model_type, which names the architecture.");
   folder.file("config.json", R"({"model_type":"mamba"})");
-  CHECK(text_of() == "model: " + folder.path() + " has the model_type \"mamba\"; built are bert.");
+  CHECK(text_of().find("model: " + folder.path() + " has the model_type \"mamba\"; built are bert, ") == 0);
 }
