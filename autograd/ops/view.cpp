@@ -18,15 +18,10 @@ bool view_strides(const Shape& shape, const Strides& strides, const Shape& to, S
   int t = to.axes() - 1;
   for (int last = shape.axes() - 1; last >= 0;) {
     int first = last;
-    int64_t block = shape[last];
-    while (first > 0 && (shape[first - 1] == 1 || block == 1 || strides[first - 1] == strides[last] * block)) block *= shape[--first];
-    int64_t step = strides[last], left = block;
-    if (shape[last] == 1)
-      for (int i = last; i >= first; --i)
-        if (shape[i] != 1) {
-          step = strides[i];
-          break;
-        }
+    int64_t block = shape[last], step = strides[last];  // of the innermost axis that is not of size 1, whose stride means nothing
+    for (; first > 0 && (shape[first - 1] == 1 || block == 1 || strides[first - 1] == step * block); block *= shape[--first])
+      if (block == 1) step = strides[first - 1];
+    int64_t left = block;
     while (t >= 0 && (left > 1 || to[t] == 1)) {
       if (left % to[t] != 0) return false;
       out[t] = step;
