@@ -5,6 +5,7 @@
 #include "autograd/ops/attention.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/create.h"
+#include "autograd/ops/gather.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/join.h"
@@ -19,6 +20,6 @@
 
 namespace rote {
 
-using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps>::type;
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps>::type;
 
 }  // namespace rote

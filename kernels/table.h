@@ -101,9 +101,7 @@ struct KernelTable {
   uint32_t (*cross_entropy_backward)(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
                                      const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
 
-  // y[i,:] = table[ids[i],:]; ids are checked by the caller.
-  uint32_t (*embedding)(int64_t n, int64_t C, const int64_t* ids, const Real* table, Real* y);
-  // dtable[V,C] (all of it written): stable counting sort by (id, leaf, position), chain inside a leaf of `leaf` rows, then the tree over
+  // dtable[V,C] (all of it written; ids are checked by the caller): stable counting sort by (id, leaf, position), chain inside a leaf of `leaf` rows, then the tree over
   // the sample leaves that hold the id (missing leaves are skipped: adding their 0 changes nothing). Rows with id == padding_idx add nothing.
   uint32_t (*embedding_backward)(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
                                  Real* dtable);

@@ -1,4 +1,4 @@
-// kernels/cpu/index.cpp — rows of a table by id (embedding) and the ordered sum of their gradients. No bounds checks: callers have made them.
+// kernels/cpu/index.cpp — the ordered sum of the gradients of a table's rows, by id. No bounds checks: callers have made them.
 #include <stddef.h>
 
 #include "kernels/cpu/kernels.h"
@@ -6,18 +6,6 @@
 #include "kernels/scratch.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
-
-uint32_t embedding(int64_t n, int64_t C, const int64_t* ids, const Real* table, Real* y) {
-  return over_rows(n, C, [&](int64_t r, Amax& amax) {
-    const Real* row = table + ids[r] * C;
-    Real* out = y + r * C;
-    over_row(C, [&](int64_t i, auto m) ROTE_LOOP_BODY {
-      const Vec v = load(row + i, m);
-      store(out + i, v, m);
-      see(amax, v, m);
-    });
-  });
-}
 
 namespace {
 

@@ -35,7 +35,6 @@ uint32_t cross_entropy_backward(int64_t rows, int64_t V, const Real* logits, con
                                 const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
 
 // index.cpp
-uint32_t embedding(int64_t n, int64_t C, const int64_t* ids, const Real* table, Real* y);
 uint32_t embedding_backward(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
                             Real* dtable);
 

@@ -22,7 +22,6 @@ constinit const KernelTable<Real> kTable = {
     .layer_norm_backward = layer_norm_backward,
     .cross_entropy = cross_entropy,
     .cross_entropy_backward = cross_entropy_backward,
-    .embedding = embedding,
     .embedding_backward = embedding_backward,
     .dropout = dropout,
     .uniform = uniform,

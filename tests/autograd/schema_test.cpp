@@ -37,7 +37,7 @@ TEST_CASE("schema: a wrong dtype and a missing input are told") {
 
 TEST_CASE("embedding and cross_entropy: an index out of range is told with its place") {
   CHECK_THROWS_WITH_AS(embedding(from_values({2}, std::vector<int64_t>{1, 5}), zeros({5, 3})),
-                       "embedding: id 5 at element 1 but w is f32[5,3]; ids lie in 0…4.", ArgumentError);
+                       "embedding: index 5 at element 1 but axis 0 of f32[5,3] has size 5; indices lie in 0…4.", ArgumentError);
   CHECK_THROWS_WITH_AS(cross_entropy(zeros({2, 3}), from_values({2}, std::vector<int64_t>{0, 3})),
                        "cross_entropy: label 3 at element 1 but there are 3 classes; labels lie in 0…2 or are -100 (not scored).", ArgumentError);
 }

@@ -1,4 +1,4 @@
-// tests/kernels/index_test.cpp — embedding rows and the order in which their gradients are added.
+// tests/kernels/index_test.cpp — the order in which the gradients of embedding rows are added.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -21,19 +21,6 @@ float spec_gradient(const std::vector<int64_t>& ids, int64_t id, int64_t leaf, i
 }
 
 }  // namespace
-
-TEST_CASE("embedding: copies the rows of its ids") {
-  const int64_t V = 9, C = 37;
-  const std::vector<float> table_values = random_values(V * C, 41);
-  const std::vector<int64_t> ids = {3, 3, 0, 8, 1};
-  each_table([&](const rote::KernelTable<float>& table) {
-    std::vector<float> y(ids.size() * C);
-    const uint32_t word = table.embedding(5, C, ids.data(), table_values.data(), y.data());
-    for (size_t i = 0; i < ids.size(); ++i)
-      for (int64_t c = 0; c < C; ++c) CHECK(y[i * C + c] == table_values[ids[i] * C + c]);
-    CHECK(word == amax_word(y));
-  });
-}
 
 TEST_CASE("embedding_backward: chains inside leaves, the tree over all leaves, on each instruction set") {
   std::mt19937 source(5);
