@@ -17,10 +17,11 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
+#include "autograd/ops/sort.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
 
-using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps>::type;
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps>::type;
 
 }  // namespace rote
