@@ -18,10 +18,11 @@
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
+#include "autograd/ops/strides.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
 
-using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps>::type;
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps>::type;
 
 }  // namespace rote

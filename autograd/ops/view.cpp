@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "autograd/boxed.h"
+#include "autograd/ops/strides.h"
 #include "autograd/sum_to.h"
 
 namespace rote {
@@ -132,21 +133,10 @@ void Slice::forward(Call& call) {
 
 void Slice::backward(Call& call) {
   const SliceRange r = slice_range(call);
-  call.din[0] = apply<Unslice>({call.dout[0]}, {sizes(call.in_shapes[0]), int64_t{r.axis}, r.first, r.step});
-}
-
-void Unslice::forward(Call& call) {
-  const Tensor &x = call.in[0], y = zeros(Shape(call.list(0)), {.dtype = x.dtype()});
-  const int axis = static_cast<int>(call.integer(1));
-  Strides strides = y.strides();
-  strides[axis] *= call.integer(3);
-  copy_elements(alias(y, x.shape(), strides, call.integer(2) * y.strides()[axis]), x);
-  call.out[0] = y;
-}
-
-void Unslice::backward(Call& call) {
-  const int64_t axis = call.integer(1), first = call.integer(2), step = call.integer(3), count = call.in_shapes[0][static_cast<int>(axis)];
-  call.din[0] = slice(call.dout[0], axis, first, count == 0 ? first : first + (count - 1) * step + 1, step);
+  Strides strides = contiguous_strides(call.in_shapes[0]);
+  const int64_t offset = r.first * strides[r.axis];
+  strides[r.axis] *= r.step;
+  call.din[0] = place(call.dout[0], sizes(call.in_shapes[0]), sizes(strides), offset);
 }
 
 void Select::forward(Call& call) {
@@ -166,7 +156,11 @@ void Select::forward(Call& call) {
 void Select::backward(Call& call) {
   int64_t index;
   const int axis = select_axis(call, index);
-  call.din[0] = apply<Unslice>({unsqueeze(call.dout[0], axis)}, {sizes(call.in_shapes[0]), int64_t{axis}, index, int64_t{1}});
+  const Strides all = contiguous_strides(call.in_shapes[0]);
+  Strides strides;
+  for (int i = 0; i < all.axes(); ++i)
+    if (i != axis) strides.append(all[i]);
+  call.din[0] = place(call.dout[0], sizes(call.in_shapes[0]), sizes(strides), index * all[axis]);
 }
 
 void Expand::forward(Call& call) {
@@ -291,6 +285,15 @@ Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& size
   return reshape(x, shape);
 }
 
+Tensor with_axes(const Tensor& x, int axes) {
+  std::vector<int64_t> shape = sizes(x.shape());
+  if (x.axes() >= axes) return x;
+  if (axes == 3 && x.axes() == 2) shape.push_back(1);
+  else shape.insert(shape.begin(), static_cast<size_t>(std::min(axes, 2) - x.axes()), 1);
+  if (axes == 3 && x.axes() < 2) shape.push_back(1);
+  return reshape(x, shape);
+}
+
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
   ROTE_CHECK(x.axes() > 0, ShapeError, "unbind: a tensor without axes has none to take apart.");
   const int at = normalize_axis(axis, x.axes(), "unbind");
@@ -314,14 +317,34 @@ std::vector<Composition> view_compositions() {
       {"slice.Tensor", [](const Arguments& a) -> Value {
          return slice(a.tensor("self"), a.integer("dim"), a.given("start") ? a.integer("start") : 0, a.given("end") ? a.integer("end") : kEnd, a.integer("step"));
        }},
+      {"narrow.Tensor", [](const Arguments& a) -> Value {
+         const Tensor start = a.tensor("start");
+         ROTE_CHECK(start.axes() == 0 && info(start.dtype()).category == 1, ArgumentError, "narrow: start is ", describe(start), "; it must be one integer.");
+         return narrow(a.tensor("self"), a.integer("dim"), start.item_i64(), a.integer("length"));
+       }},
       {"narrow", [](const Arguments& a) -> Value { return narrow(a.tensor("self"), a.integer("dim"), a.integer("start"), a.integer("length")); }},
       {"transpose.int; swapdims", [](const Arguments& a) -> Value { return transpose(a.tensor("self"), a.integer("dim0"), a.integer("dim1")); }},
+      {"swapaxes", [](const Arguments& a) -> Value { return transpose(a.tensor("self"), a.integer("axis0"), a.integer("axis1")); }},
       {"t", [](const Arguments& a) -> Value { return t(a.tensor("self")); }},
-      {"mT", [](const Arguments& a) -> Value {
-         ROTE_CHECK(a.tensor("self").axes() >= 2, ShapeError, "mT: x is ", describe(a.tensor("self")), "; it must have two axes or more.");
-         return transpose(a.tensor("self"), -2, -1);
+      {"mT; mH; matrix_H", [](const Arguments& a) -> Value {  // numbers are real: H is T
+         const Tensor x = a.tensor("self");
+         ROTE_CHECK(x.axes() != 1 && (x.axes() <= 2 || a.op() != "matrix_H"), ShapeError, a.op(), ": x is ", describe(x), "; it must have ",
+                    a.op() == "matrix_H" ? "two axes." : "two axes or more.");
+         return x.axes() == 0 ? x : transpose(x, -2, -1);
        }},
-      {"movedim.intlist; movedim.int", [](const Arguments& a) -> Value { return movedim(a.tensor("self"), a.list("source"), a.list("destination")); }},
+      {"numpy_T", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self");
+         std::vector<int64_t> axes(static_cast<size_t>(x.axes()));
+         std::iota(axes.rbegin(), axes.rend(), 0);
+         return permute(x, axes);
+       }},
+      {"atleast_1d; atleast_2d; atleast_3d", [](const Arguments& a) -> Value { return with_axes(a.tensor("self"), a.op()[8] - '0'); }},
+      {"atleast_1d.Sequence; atleast_2d.Sequence; atleast_3d.Sequence", [](const Arguments& a) -> Value {
+         std::vector<Tensor> out;
+         for (const Tensor& x : a.tensors("tensors")) out.push_back(with_axes(x, a.op()[8] - '0'));
+         return out;
+       }},
+      {"movedim.intlist; movedim.int; moveaxis.intlist; moveaxis.int", [](const Arguments& a) -> Value { return movedim(a.tensor("self"), a.list("source"), a.list("destination")); }},
       {"flatten.using_ints", [](const Arguments& a) -> Value { return flatten(a.tensor("self"), a.integer("start_dim"), a.integer("end_dim")); }},
       {"ravel", [](const Arguments& a) -> Value { return flatten(a.tensor("self")); }},
       {"unflatten.int", [](const Arguments& a) -> Value { return unflatten(a.tensor("self"), a.integer("dim"), a.list("sizes")); }},

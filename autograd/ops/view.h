@@ -26,13 +26,6 @@ struct Slice {  // elements first, first+step … below last along one axis; neg
   static void backward(Call& call);
 };
 
-struct Unslice {  // slice's inverse: zeros of `shape` with x at first, first+step … of one axis
-  static constexpr Row row{.name = "unslice", .schema = "unslice(any x[*], shape, axis, first, step) -> y", .samples = "*=2,2 shape=[2,5] axis=1 first=1 step=2; *=2,0 shape=[2,3] axis=1 first=0 step=1"};
-  static constexpr bool moves_only = true;
-  static void forward(Call& call);
-  static void backward(Call& call);
-};
-
 struct Select {  // the elements at one index of an axis, which goes away
   static constexpr Row row{.name = "select", .schema = "select(any x[*], axis, index) -> y", .samples = "*=2,5 axis=1 index=-1; *=3 axis=0 index=1", .aten = "select.int(self, dim, index)"};
   static constexpr bool moves_only = true;
@@ -79,9 +72,10 @@ Tensor t(const Tensor& x);                                         // a matrix t
 Tensor narrow(const Tensor& x, int64_t axis, int64_t first, int64_t count);
 Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to);  // the other axes keep their order
 Tensor unflatten(const Tensor& x, int64_t axis, const std::vector<int64_t>& sizes);
+Tensor with_axes(const Tensor& x, int axes);  // x with new axes of size 1 until it has `axes` of them, at most 3: numpy's atleast_1d to _3d
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 std::vector<Composition> view_compositions();
 
-using ViewOps = OpList<Reshape, Permute, Slice, Unslice, Select, Expand, SumTo, Clone>;
+using ViewOps = OpList<Reshape, Permute, Slice, Select, Expand, SumTo, Clone>;
 
 }  // namespace rote
