@@ -4,6 +4,7 @@
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/cast.h"
+#include "autograd/ops/compare.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/index.h"
@@ -14,6 +15,7 @@
 #include "autograd/ops/norm.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/random.h"
+#include "autograd/ops/rearrange.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
@@ -23,6 +25,6 @@
 
 namespace rote {
 
-using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps>::type;
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps>::type;
 
 }  // namespace rote

@@ -1,6 +1,7 @@
 #include "autograd/ops/cast.h"
 
 #include "autograd/boxed.h"
+#include "autograd/ops/view.h"
 
 namespace rote {
 
@@ -20,9 +21,11 @@ void Cast::backward(Call& call) { call.din[0] = to(call.dout[0], call.in_dtypes[
 
 std::vector<Composition> cast_compositions() {
   return {
-      {"to.dtype", [](const Arguments& a) -> Value {
-         a.ignore("copy"), a.ignore("non_blocking"), a.ignore("memory_format");
-         return to(a.tensor("self"), *a.dtype("dtype"));
+      {"to.dtype; to.device; to.dtype_layout; to.other; type_as", [](const Arguments& a) -> Value {
+         a.ignore("non_blocking"), a.ignore("memory_format"), a.ignore("device");
+         const Tensor x = a.tensor("self");
+         const Tensor y = to(x, a.given("other") ? a.tensor("other").dtype() : a.dtype("dtype").value_or(x.dtype()));
+         return a.given("copy") && a.flag("copy") && y.storage() == x.storage() ? clone(y) : y;
        }},
       {"detach", [](const Arguments& a) -> Value { return detach(a.tensor("self")); }},
       {"item", [](const Arguments& a) -> Value {
