@@ -35,16 +35,16 @@ struct Dropout {
   float scale = 1;         // 1 / (1 - threshold/65536)
 };
 
-// Strides of a [B,H,T,D] operand whose last axis is contiguous.
+// Strides of a [B,H,T,D] or [B,H,T,E] operand whose last axis is contiguous.
 struct Strides3 {
   int64_t b = 0, h = 0, t = 0;
 };
 
-// o = softmax(scale·q·kᵀ + bias, masked)·v per (b,h), by arithmetic.md 3. Element (t,s) of head h of sample b:
+// o = softmax(scale·q·kᵀ + bias, masked)·v per (b,h), by arithmetic.md 3; q and k have width D, v and o width E. Element (t,s) of head h of sample b:
 // mask[b*mask_b + h*mask_h + t*mask_t + s*mask_s] != 0 keeps the key; bias alike. max, sum: [B,H,T], saved for backward.
 template <class Real>
 struct Attention {
-  int64_t B = 0, H = 0, T = 0, S = 0, D = 0;
+  int64_t B = 0, H = 0, T = 0, S = 0, D = 0, E = 0;
   const Real *q = nullptr, *k = nullptr, *v = nullptr;
   Strides3 q_at, k_at, v_at, o_at;
   const uint8_t* mask = nullptr;
@@ -65,6 +65,65 @@ struct AttentionGrad {
   Strides3 do_at;
   Real *dq = nullptr, *dk = nullptr, *dv = nullptr;
   Strides3 dq_at, dk_at, dv_at;
+  Real* dscores = nullptr;  // [B,H,T,S] or none: gradient of the scaled and biased scores; zeros on entry, where no query sees a key they stay
+};
+
+// Norm of each channel of x [N,C,S] over N and S: y = fma((x - mean)·rstd, w, b), rstd = 1/√(var + eps); w and b may be none. Sums of a
+// channel: each sample's S elements by 64 lanes, then the samples by leaves of `leaf` as in sum_columns.
+template <class Real>
+struct BatchNorm {
+  int64_t N = 0, C = 0, S = 0, leaf = 0;
+  Real eps = 0;
+  bool training = false;           // mean = Σx/(N·S) and var = Σ(x - mean)²/(N·S) are computed, and depend on x; else they are given
+  const Real *x = nullptr, *w = nullptr, *b = nullptr;
+  Real *mean = nullptr, *var = nullptr;  // [C]
+  Real* y = nullptr;
+};
+
+template <class Real>
+struct BatchNormGrad {
+  BatchNorm<Real> forward;         // mean and var hold the forward's; b and y are not read
+  const Real* dy = nullptr;
+  Real *dx = nullptr, *dw = nullptr, *db = nullptr;  // each may be none
+};
+
+// Norm of each group of C/groups channels of each sample of x [N,C,S]: y = fma((x - mean)·rstd, w, b); w and b, [C], may be none.
+template <class Real>
+struct GroupNorm {
+  int64_t N = 0, C = 0, S = 0, groups = 0;
+  Real eps = 0;
+  const Real *x = nullptr, *w = nullptr, *b = nullptr;
+  Real *y = nullptr, *mean = nullptr, *rstd = nullptr;  // [N,C,S], [N,groups] twice
+};
+
+template <class Real>
+struct GroupNormGrad {
+  GroupNorm<Real> forward;  // mean and rstd hold the forward's; b and y are not read
+  int64_t leaf = 0;         // of the sums over samples, as in sum_columns
+  const Real* dy = nullptr;
+  Real *dx = nullptr, *dw = nullptr, *db = nullptr;  // each may be none
+};
+
+// loss[n] = -log of the probability that the log-probabilities [T,N,V] of sample n give to its labels [N,L] (kernels/cpu/ctc.cpp). Labels and
+// lengths are checked by the caller. A sample that no path reaches has the loss +inf.
+inline constexpr int64_t ctc_width(int64_t L) { return (2 * L + 1 + 15) / 16 * 16; }
+template <class Real>
+struct Ctc {
+  int64_t T = 0, N = 0, V = 0, L = 0, blank = 0;
+  const Real* log_probs = nullptr;
+  const int64_t *labels = nullptr, *input_lengths = nullptr, *target_lengths = nullptr;
+  Real* alpha = nullptr;  // [N,T,ctc_width(L)], saved for backward
+  Real* loss = nullptr;   // [N]
+};
+
+// dlog_probs = -dloss·(probability of the class at that step), of_scores: with e^log_probs added before; 0 past the input length and where
+// dloss is 0, NaN where the loss is infinite.
+template <class Real>
+struct CtcGrad {
+  Ctc<Real> forward;      // loss and alpha hold the forward's
+  const Real* dloss = nullptr;
+  bool of_scores = false;
+  Real* dlog_probs = nullptr;
 };
 
 template <class Real>
@@ -87,11 +146,15 @@ struct KernelTable {
   uint32_t (*log_softmax)(int64_t rows, int64_t n, const Real* x, Real* y);
   uint32_t (*log_softmax_backward)(int64_t rows, int64_t n, const Real* y, const Real* dy, Real* dx);
 
-  // y = fma((x-mean)·rstd, w, b); w and b may be none. mean, rstd: [rows].
+  // y = fma((x-mean)·rstd, w, b); w and b may be none. mean, rstd: [rows]; without mean it is RMS norm: nothing is subtracted.
   uint32_t (*layer_norm)(int64_t rows, int64_t n, Real eps, const Real* x, const Real* w, const Real* b, Real* y, Real* mean, Real* rstd);
   // dw, db by leaves of `leaf` rows as in sum_columns; dx, dw, db may each be none.
   uint32_t (*layer_norm_backward)(int64_t rows, int64_t n, int64_t leaf, const Real* x, const Real* w, const Real* mean, const Real* rstd,
                                   const Real* dy, Real* dx, Real* dw, Real* db);
+  uint32_t (*batch_norm)(const BatchNorm<Real>&);
+  uint32_t (*batch_norm_backward)(const BatchNormGrad<Real>&);
+  uint32_t (*group_norm)(const GroupNorm<Real>&);
+  uint32_t (*group_norm_backward)(const GroupNormGrad<Real>&);
 
   // loss[r] = -weight·Σ_c target_c·log p_c with target = (1-smoothing)·onehot(label) + smoothing/V; 0 where label = ignore_index.
   // lse[r] = log Σ exp(logits[r,:]). class_weight: [V] or none, multiplies each class's term.
@@ -100,6 +163,9 @@ struct KernelTable {
   // dlogits[r,:] = dloss[r]·∂loss[r]/∂logits; exactly 0 in ignored rows.
   uint32_t (*cross_entropy_backward)(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
                                      const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
+
+  uint32_t (*ctc)(const Ctc<Real>&);
+  uint32_t (*ctc_backward)(const CtcGrad<Real>&);
 
   // dtable[V,C] (all of it written; ids are checked by the caller): stable counting sort by (id, leaf, position), chain inside a leaf of `leaf` rows, then the tree over
   // the sample leaves that hold the id (missing leaves are skipped: adding their 0 changes nothing). Rows with id == padding_idx add nothing.

@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "autograd/boxed.h"
-#include "autograd/node.h"
+#include "autograd/ops/cast.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
+#include "autograd/sum_to.h"
 
 namespace rote {
 
@@ -17,10 +18,11 @@ Strides3 strides3(const Tensor& x) { return {x.strides()[0], x.strides()[1], x.s
 
 Tensor with_unit_last(const Tensor& x) { return x.strides()[3] == 1 || x.size(3) <= 1 ? x : contiguous(x); }
 
-// [B,H,T,D] over memory laid out [B,T,H,D].
-Tensor by_position(int64_t B, int64_t H, int64_t T, int64_t D, DType dtype) {
+// Of the shape [B,H,T,D], over memory laid out [B,T,H,D].
+Tensor by_position(const Shape& shape, DType dtype) {
+  const int64_t B = shape[0], H = shape[1], T = shape[2], D = shape[3];
   const Tensor memory = empty({B, T, H, D}, {.dtype = dtype});
-  return alias(memory, {B, H, T, D}, {T * H * D, D, H * D, 1}, 0);
+  return alias(memory, shape, {T * H * D, D, H * D, 1}, 0);
 }
 
 // Strides of x over [B,H,T,S]; 0 where it repeats.
@@ -33,7 +35,7 @@ void broadcast_strides(const Tensor& x, const Shape& to, int64_t out[4]) {
 template <class Real>
 Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, const Tensor& v) {
   Attention<Real> a;
-  a.B = q.size(0), a.H = q.size(1), a.T = q.size(2), a.S = k.size(2), a.D = q.size(3);
+  a.B = q.size(0), a.H = q.size(1), a.T = q.size(2), a.S = k.size(2), a.D = q.size(3), a.E = v.size(3);
   a.q = q.data<Real>(), a.k = k.data<Real>(), a.v = v.data<Real>();
   a.q_at = strides3(q), a.k_at = strides3(k), a.v_at = strides3(v);
   const Shape scores{a.B, a.H, a.T, a.S};
@@ -64,7 +66,7 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
 void AttentionOp::infer(Call& call) {
   const Shape& q = call.in_shapes[0];
   const DType dtype = call.in[0].dtype();
-  call.out[0] = by_position(q[0], q[1], q[2], q[3], dtype);
+  call.out[0] = by_position({q[0], q[1], q[2], call.in_shapes[2][3]}, dtype);
   for (const int i : {1, 2}) call.out[static_cast<size_t>(i)] = empty({q[0], q[1], q[2]}, {.dtype = dtype});
 }
 
@@ -85,12 +87,17 @@ void AttentionOp::backward(Call& call) {
     AttentionGrad<Real> g;
     g.forward = described<Real>(call, q, k, v);
     g.dout = dy.data<Real>(), g.do_at = strides3(dy);
-    const int64_t B = q.size(0), H = q.size(1), T = q.size(2), S = k.size(2), D = q.size(3);
-    const Tensor dq = by_position(B, H, T, D, q.dtype()), dk = by_position(B, H, S, D, q.dtype()), dv = by_position(B, H, S, D, q.dtype());
+    const Tensor dq = by_position(q.shape(), q.dtype()), dk = by_position(k.shape(), q.dtype()), dv = by_position(v.shape(), q.dtype());
     g.dq = dq.data<Real>(), g.dk = dk.data<Real>(), g.dv = dv.data<Real>();
     g.dq_at = strides3(dq), g.dk_at = strides3(dk), g.dv_at = strides3(dv);
+    Tensor dscores;
+    if (call.wants(4)) {
+      dscores = zeros({q.size(0), q.size(1), q.size(2), k.size(2)}, {.dtype = q.dtype()});
+      g.dscores = dscores.data<Real>();
+    }
     call.saw(kernels<Real>().attention_backward(g));
     call.din[0] = dq, call.din[1] = dk, call.din[2] = dv;
+    if (dscores.defined()) call.din[4] = sum_to(dscores, call.in_shapes[4], call.scope, &call.amax);
   });
 }
 
@@ -101,46 +108,66 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 namespace {
 
-// [..., T, D] as [B,H,T,D]: missing axes come first, as broadcasting has it.
-Tensor with_heads(const Tensor& x) {
-  if (x.axes() < 2 || x.axes() > 4) throw Lacking{"scaled_dot_product_attention of other than two to four axes"};
-  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
-  shape.insert(shape.begin(), 4 - shape.size(), 1);
-  return reshape(x, shape);
-}
-
 // Each key head serves that many query heads in a row.
 Tensor repeated_heads(const Tensor& x, int64_t times) {
-  return reshape(expand(unsqueeze(x, 2), {x.size(0), x.size(1), times, x.size(2), x.size(3)}), {x.size(0), x.size(1) * times, x.size(2), x.size(3)});
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
+  shape.insert(shape.end() - 2, times);
+  const int heads = x.axes() - 3;
+  return flatten(expand(unsqueeze(x, heads + 1), shape), heads, heads + 1);
+}
+
+// [...,T,D] as [B,H,T,D]: of more than two leading axes all but the last are one.
+Tensor with_heads(const Tensor& x) {
+  const int lead = x.axes() - 2;
+  if (lead > 2) return flatten(x, 0, lead - 2);
+  std::vector<int64_t> shape(x.shape().begin(), x.shape().end());
+  shape.insert(shape.begin(), static_cast<size_t>(2 - lead), 1);
+  return reshape(x, shape);
 }
 
 Tensor attended(const Arguments& a) {
   constexpr const char* kWho = "scaled_dot_product_attention";
-  const Tensor query = a.tensor("query"), key = a.tensor("key"), value = a.tensor("value"), mask = a.tensor_or_none("attn_mask");
-  Tensor q = with_heads(query), k = with_heads(key), v = with_heads(value);
+  Tensor q = a.tensor("query"), k = a.tensor("key"), v = a.tensor("value"), mask = a.tensor_or_none("attn_mask");
+  for (const Tensor* x : {&q, &k, &v})
+    ROTE_CHECK(x->axes() >= 2 && x->dtype() == q.dtype(), ShapeError, kWho, ": query is ", describe(q), ", key ", describe(k), " and value ", describe(v),
+               "; all need two axes at least and one dtype.");
+  ROTE_CHECK(q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2), ShapeError, kWho, ": query is ", describe(q), ", key ", describe(k), " and value ",
+             describe(v), "; query and key must have one width, key and value one length.");
   AttentionOptions options;
   options.causal = a.flag("is_causal");
   options.dropout = a.number("dropout_p");
   if (a.given("scale")) options.scale = a.number("scale");
   ROTE_CHECK(!mask.defined() || !options.causal, ArgumentError, kWho, ": a mask and is_causal are given; give one of them.");
-  if (mask.defined() && needs_grad(mask)) throw Lacking{"the gradient of an attention bias"};
-  if (mask.defined()) (mask.dtype() == DType::boolean ? options.mask : options.bias) = mask;
-  ROTE_CHECK(q.size(3) == k.size(3) && k.size(2) == v.size(2), ShapeError, kWho, ": query is ", describe(query), ", key ", describe(key), " and value ",
-             describe(value), "; query and key must have one width, key and value one length.");
-  if (v.size(3) != k.size(3)) throw Lacking{"scaled_dot_product_attention with values of another width than keys"};
-  if (a.flag("enable_gqa") && k.size(1) != q.size(1)) {
-    ROTE_CHECK(k.size(1) > 0 && v.size(1) == k.size(1) && q.size(1) % k.size(1) == 0, ShapeError, kWho, ": ", q.size(1), " query heads over ", k.size(1),
-               " key heads; the first must be a multiple of the second.");
-    const int64_t times = q.size(1) / k.size(1);
-    k = repeated_heads(k, times), v = repeated_heads(v, times);
+  if (a.flag("enable_gqa") && q.axes() >= 3 && k.axes() >= 3 && v.axes() >= 3) {
+    const int64_t heads = q.size(-3);
+    for (Tensor* x : {&k, &v}) {
+      ROTE_CHECK(x->size(-3) > 0 && heads % x->size(-3) == 0, ShapeError, kWho, ": ", heads, " query heads over ", x->size(-3),
+                 " key or value heads; the first must be a multiple of the second.");
+      if (x->size(-3) != heads) *x = repeated_heads(*x, heads / x->size(-3));
+    }
   }
-  const auto lead = [](const Tensor& x) { return x.shape().slice(0, 2); };
+  const auto lead = [](const Tensor& x) { return x.shape().slice(0, x.axes() - 2); };
   const Shape common = broadcast(broadcast(lead(q), lead(k), kWho), lead(v), kWho);
-  for (Tensor* x : {&q, &k, &v})
-    if (!(lead(*x) == common)) *x = expand(*x, {common[0], common[1], x->size(2), x->size(3)});
-  const Tensor y = scaled_dot_product_attention(q, k, v, options);
-  const int dropped = 4 - std::max({query.axes(), key.axes(), value.axes()});
-  return reshape(y, std::vector<int64_t>(y.shape().begin() + dropped, y.shape().end()));
+  const auto under = [&](const Tensor& x) {  // x with the common leading axes
+    std::vector<int64_t> shape(common.begin(), common.end());
+    shape.push_back(x.size(-2)), shape.push_back(x.size(-1));
+    return lead(x) == common ? x : expand(x, shape);
+  };
+  std::vector<int64_t> result(common.begin(), common.end());
+  result.push_back(q.size(-2)), result.push_back(v.size(-1));
+  if (mask.defined()) {
+    Shape scores = common;
+    scores.append(q.size(-2)), scores.append(k.size(-2));
+    ROTE_CHECK(broadcasts_to(mask.shape(), scores), ShapeError, kWho, ": attn_mask is ", describe(mask), "; it must broadcast to ", scores, ".");
+    if (mask.axes() > 4 || common.axes() > 2) mask = with_heads(expand(mask, {scores.begin(), scores.end()}));
+  }
+  // A bias of another floating dtype is taken as it is: all is computed in the wider one.
+  const DType dtype = q.dtype();
+  const bool widened = mask.defined() && mask.dtype() != DType::boolean && mask.dtype() != dtype;
+  const auto wide = [&](const Tensor& x) { return widened ? to(x, mask.dtype() == DType::f64 ? DType::f64 : DType::f32) : x; };
+  if (mask.defined()) (mask.dtype() == DType::boolean ? options.mask : options.bias) = mask.dtype() == DType::boolean ? mask : wide(mask);
+  const Tensor y = scaled_dot_product_attention(wide(with_heads(under(q))), wide(with_heads(under(k))), wide(with_heads(under(v))), options);
+  return to(reshape(y, result), dtype);
 }
 
 }  // namespace

@@ -145,11 +145,11 @@ void softmax_tile(const Attention<Real>& a, const Tile& tile, Real* s, Softmax& 
 
 // One block of queries of one head.
 void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const KeyRange& range, Real* memory, Amax& amax) {
-  const int64_t D = a.D, wide = round_up(D), queries = least(a.T - query, kBlockQueries);
+  const int64_t D = a.D, E = a.E, wide = round_up(E), queries = least(a.T - query, kBlockQueries);
   Real* const s = memory;                                // a tile
   Real* const work = s + kTileSize;                      // two
-  Real* const turned_q = work + 2 * kTileSize;           // wide x kBlockQueries
-  Real* const o = turned_q + wide * kBlockQueries;       // kBlockQueries x wide
+  Real* const turned_q = work + 2 * kTileSize;           // round_up(D) x kBlockQueries
+  Real* const o = turned_q + round_up(D) * kBlockQueries;  // kBlockQueries x wide
   Real* const v_copy = o + wide * kBlockQueries;         // kTileKeys x wide
   const Rows q = rows_of(a.q, a.q_at, b, h), k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
   Tile tile{b, h, query, queries, range.first, 0, range.first};
@@ -169,7 +169,7 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
       for (int64_t t = 0; t < queries; ++t)
         for (int64_t d = 0; d < wide; d += kLanes) store(o + t * wide + d, load(o + t * wide + d) * Vec(state.factor[t]));
     }
-    const Rows rows = whole_vectors(from(v, tile.key), tile.keys, D, v_copy);
+    const Rows rows = whole_vectors(from(v, tile.key), tile.keys, E, v_copy);
     product({.c = o, .c_row = wide, .a = s, .a_row = 1, .a_k = tile.width(), .b = rows.p, .b_k = rows.stride, .rows = queries, .columns = wide,
              .k = tile.keys, .add = add});
   }
@@ -180,8 +180,8 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
     if (a.sum) a.sum[at] = state.sum[t];
     Real* y = a.o + b * a.o_at.b + h * a.o_at.h + (query + t) * a.o_at.t;
     const bool empty = state.sum[t] == 0;  // every key is masked
-    for (int64_t d = 0; d < D; d += kLanes) {
-      const int n = static_cast<int>(least(D - d, kLanes));
+    for (int64_t d = 0; d < E; d += kLanes) {
+      const int n = static_cast<int>(least(E - d, kLanes));
       const Vec out = empty ? Vec(Real(0)) : load(o + t * wide + d) / Vec(state.sum[t]) + Vec(Real(0));
       store(y + d, out, n);
       seen.see(out, n);
@@ -201,20 +201,20 @@ void prefetch(const Rows& rows, int64_t n, int64_t D) {
 void prefetch_head(const Attention<Real>& a, int64_t b, int64_t h) {
   prefetch(rows_of(a.q, a.q_at, b, h), least(a.T, kBlockQueries), a.D);
   prefetch(rows_of(a.k, a.k_at, b, h), least(a.S, kTileKeys), a.D);
-  prefetch(rows_of(a.v, a.v_at, b, h), least(a.S, kTileKeys), a.D);
+  prefetch(rows_of(a.v, a.v_at, b, h), least(a.S, kTileKeys), a.E);
 }
 
 }  // namespace
 
 uint32_t attention(const Attention<Real>& a) {
-  if (a.B <= 0 || a.H <= 0 || a.T <= 0 || a.D <= 0) return 0;
+  if (a.B <= 0 || a.H <= 0 || a.T <= 0) return 0;
   KeyRange* const ranges = key_ranges(a);
   const int64_t blocks = ceil_div(a.T, kBlockQueries), units = a.B * a.H * blocks;
   constexpr int64_t kTaskWork = 1 << 18;  // multiply-adds
-  const int64_t per_task = kTaskWork / (2 * least(a.T, kBlockQueries) * (a.S + 1) * a.D) + 1;
+  const int64_t per_task = kTaskWork / (least(a.T, kBlockQueries) * (a.S + 1) * (a.D + a.E + 1)) + 1;
   const uint32_t word = parallel(ceil_div(units, per_task), [&](int64_t task) {
-    const int64_t wide = round_up(a.D);
-    Real* memory = static_cast<Real*>(take_scratch((3 * kTileSize + 3 * wide * kBlockQueries) * static_cast<int64_t>(sizeof(Real))));
+    const int64_t rows = round_up(a.D) + 2 * round_up(a.E);
+    Real* memory = static_cast<Real*>(take_scratch((3 * kTileSize + rows * kBlockQueries) * static_cast<int64_t>(sizeof(Real))));
     Amax amax;
     for (int64_t unit = task * per_task; unit < least((task + 1) * per_task, units); ++unit) {
       const int64_t head = unit / blocks, next = (unit + 1) / blocks;

@@ -1,6 +1,6 @@
 // kernels/cpu/attention_backward.cpp — gradients of q, k and v from the saved maximum and sum (arithmetic.md 3). No softmax is redone.
 //
-// With p = exp(s - max)/sum, p' = p after dropout, g = the dropped dO·vᵀ and delta = Σ_d dO·o:
+// With p = exp(s - max)/sum, p' = p after dropout, g = the dropped dO·vᵀ and delta = Σ_e dO·o:
 //   ds = p·(g - delta), dq = scale·ds·k, dk = scale·dsᵀ·q, dv = p'ᵀ·dO
 // Key tiles ascend outside, query blocks ascend inside: so dk and dv of a tile take queries in order, dq of a query takes keys in order.
 #include "kernels/cpu/attention.h"
@@ -16,25 +16,25 @@ struct Memory {
   Real* work;                         // two tiles
   Real *turned_q, *turned_dout;       // [block][d][query]
   Real* dq;                           // [T][wide], sums so far
-  Real *dk, *dv;                      // [kTileKeys][wide]
-  Real *q, *dout, *k;                 // copies in whole vectors, where D is none
+  Real *dk, *dv;                      // [kTileKeys][wide], [kTileKeys][value_wide]
+  Real *q, *dout, *k;                 // copies in whole vectors, where D or E is none
   Real *shift, *sum, *delta;          // [blocks·kBlockQueries]: of each query
 
   static int64_t size(const Attention<Real>& a) {
-    const int64_t wide = round_up(a.D), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
-    return 4 * kTileSize + 5 * padded * wide + 3 * kTileKeys * wide + 3 * padded;
+    const int64_t wide = round_up(a.D), value_wide = round_up(a.E), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
+    return 4 * kTileSize + padded * (3 * wide + 2 * value_wide) + kTileKeys * (2 * wide + value_wide) + 3 * padded;
   }
   Memory(const Attention<Real>& a, Real* at) {
-    const int64_t wide = round_up(a.D), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
+    const int64_t wide = round_up(a.D), value_wide = round_up(a.E), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
     const auto take = [&](int64_t n) {
       Real* part = at;
       at += n;
       return part;
     };
     p = take(kTileSize), g = take(kTileSize), work = take(2 * kTileSize);
-    turned_q = take(padded * wide), turned_dout = take(padded * wide), dq = take(padded * wide);
-    q = take(padded * wide), dout = take(padded * wide);
-    dk = take(kTileKeys * wide), dv = take(kTileKeys * wide), k = take(kTileKeys * wide);
+    turned_q = take(padded * wide), turned_dout = take(padded * value_wide), dq = take(padded * wide);
+    q = take(padded * wide), dout = take(padded * value_wide);
+    dk = take(kTileKeys * wide), dv = take(kTileKeys * value_wide), k = take(kTileKeys * wide);
     shift = take(padded), sum = take(padded), delta = take(padded);
   }
 };
@@ -84,7 +84,7 @@ void prepare_queries(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
     m.delta[t] = Real(0);
     if (t >= a.T) continue;
     const Real *y = o.p + t * o.stride, *dy = dout.p + t * dout.stride;
-    m.delta[t] = lane_sum(a.D, [&](int64_t d, auto n) ROTE_LOOP_BODY { return load(y + d, n) * load(dy + d, n); });
+    m.delta[t] = lane_sum(a.E, [&](int64_t d, auto n) ROTE_LOOP_BODY { return load(y + d, n) * load(dy + d, n); });
   }
 }
 
@@ -107,27 +107,37 @@ void clear_rows(Real* out, int64_t stride, int64_t first, int64_t end, int64_t D
     for (int64_t d = 0; d < D; d += kLanes) store(out + t * stride + d, Vec(Real(0)), static_cast<int>(least(D - d, kLanes)));
 }
 
+// dscores[query][key] = ds of the tile.
+void write_scores(const AttentionGrad<Real>& grad, const Tile& tile, const Real* ds, Amax& amax) {
+  const Attention<Real>& a = grad.forward;
+  const int64_t width = tile.width();
+  Real* const out = grad.dscores + ((tile.b * a.H + tile.h) * a.T + tile.query) * a.S + tile.key;
+  for (int64_t t = 0; t < tile.queries; ++t)
+    for (int64_t s = 0; s < tile.keys; ++s) out[t * a.S + s] = ds[s * width + t];
+  for (int64_t i = 0; i < tile.keys * width; i += kLanes) amax.see(load(ds + i));  // lanes past the queries are 0
+}
+
 // One head of one sample.
 void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, const KeyRange& range, const Memory& m, Amax& amax) {
   const Attention<Real>& a = grad.forward;
-  const int64_t D = a.D, wide = round_up(D), block_size = wide * kBlockQueries;
+  const int64_t D = a.D, E = a.E, wide = round_up(D), value_wide = round_up(E), block_size = wide * kBlockQueries;
   const Rows k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
   const Rows q_in = rows_of(a.q, a.q_at, b, h), dout_in = rows_of(grad.dout, grad.do_at, b, h);
-  const Rows q = whole_vectors(q_in, a.T, D, m.q), dout = whole_vectors(dout_in, a.T, D, m.dout);
+  const Rows q = whole_vectors(q_in, a.T, D, m.q), dout = whole_vectors(dout_in, a.T, E, m.dout);
   Real* const dk_out = grad.dk + b * grad.dk_at.b + h * grad.dk_at.h;
   Real* const dv_out = grad.dv + b * grad.dv_at.b + h * grad.dv_at.h;
   prepare_queries(grad, b, h, dout_in, m);
   for (int64_t t = 0; t < a.T; t += kBlockQueries) {
     const int64_t queries = least(a.T - t, kBlockQueries);
     turn(m.turned_q + t * wide, from(q_in, t), queries, D);
-    turn(m.turned_dout + t * wide, from(dout_in, t), queries, D);
+    turn(m.turned_dout + t * value_wide, from(dout_in, t), queries, E);
   }
   clear(m.dq, ceil_div(a.T, kBlockQueries) * block_size);
   Tile tile{b, h, 0, 0, range.first, 0, range.first};
   for (; tile.key < range.end; tile.key += kTileKeys) {
     tile.keys = least(range.end - tile.key, kTileKeys);
     clear(m.dk, tile.keys * wide);
-    clear(m.dv, tile.keys * wide);
+    clear(m.dv, tile.keys * value_wide);
     const Rows k_tile = from(k, tile.key), v_tile = from(v, tile.key);
     const Rows k_rows = whole_vectors(k_tile, tile.keys, D, m.k);
     // Queries before the tile's first key see none of it.
@@ -136,23 +146,24 @@ void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
       tile.queries = least(a.T - tile.query, kBlockQueries);
       const int64_t t = tile.query, width = tile.width();
       scores(a, tile, k_tile, m.turned_q + t * wide, m.p, m.work);
-      product({.c = m.g, .c_row = width, .a = v_tile.p, .a_row = v_tile.stride, .a_k = 1, .b = m.turned_dout + t * wide, .b_k = width,
-               .rows = tile.keys, .columns = width, .k = D});
+      product({.c = m.g, .c_row = width, .a = v_tile.p, .a_row = v_tile.stride, .a_k = 1, .b = m.turned_dout + t * value_wide, .b_k = width,
+               .rows = tile.keys, .columns = width, .k = E});
       derive_tile(a, tile, m);
-      product({.c = m.dv, .c_row = wide, .a = m.p, .a_row = width, .a_k = 1, .b = dout.p + t * dout.stride, .b_k = dout.stride,
-               .rows = tile.keys, .columns = wide, .k = tile.queries, .add = true});
+      if (grad.dscores) write_scores(grad, tile, m.g, amax);
+      product({.c = m.dv, .c_row = value_wide, .a = m.p, .a_row = width, .a_k = 1, .b = dout.p + t * dout.stride, .b_k = dout.stride,
+               .rows = tile.keys, .columns = value_wide, .k = tile.queries, .add = true});
       product({.c = m.dk, .c_row = wide, .a = m.g, .a_row = width, .a_k = 1, .b = q.p + t * q.stride, .b_k = q.stride, .rows = tile.keys,
                .columns = wide, .k = tile.queries, .add = true});
       product({.c = m.dq + t * wide, .c_row = wide, .a = m.g, .a_row = 1, .a_k = width, .b = k_rows.p, .b_k = k_rows.stride,
                .rows = tile.queries, .columns = wide, .k = tile.keys, .add = true});
     }
     finish(dk_out + tile.key * grad.dk_at.t, grad.dk_at.t, m.dk, wide, tile.keys, D, a.scale, amax);
-    finish(dv_out + tile.key * grad.dv_at.t, grad.dv_at.t, m.dv, wide, tile.keys, D, Real(1), amax);
+    finish(dv_out + tile.key * grad.dv_at.t, grad.dv_at.t, m.dv, value_wide, tile.keys, E, Real(1), amax);
   }
   clear_rows(dk_out, grad.dk_at.t, 0, least(range.first, a.S), D);
   clear_rows(dk_out, grad.dk_at.t, range.end, a.S, D);
-  clear_rows(dv_out, grad.dv_at.t, 0, least(range.first, a.S), D);
-  clear_rows(dv_out, grad.dv_at.t, range.end, a.S, D);
+  clear_rows(dv_out, grad.dv_at.t, 0, least(range.first, a.S), E);
+  clear_rows(dv_out, grad.dv_at.t, range.end, a.S, E);
   finish(grad.dq + b * grad.dq_at.b + h * grad.dq_at.h, grad.dq_at.t, m.dq, wide, a.T, D, a.scale, amax);
 }
 
@@ -160,11 +171,11 @@ void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
 
 uint32_t attention_backward(const AttentionGrad<Real>& grad) {
   const Attention<Real>& a = grad.forward;
-  if (a.B <= 0 || a.H <= 0 || a.D <= 0) return 0;
+  if (a.B <= 0 || a.H <= 0) return 0;
   KeyRange* const ranges = key_ranges(a);
   const int64_t heads = a.B * a.H;
   constexpr int64_t kTaskWork = 1 << 18;  // multiply-adds
-  const int64_t per_task = kTaskWork / (5 * (a.T + 1) * (a.S + 1) * a.D) + 1;
+  const int64_t per_task = kTaskWork / ((a.T + 1) * (a.S + 1) * (3 * a.D + 2 * a.E + 1)) + 1;
   const uint32_t word = parallel(ceil_div(heads, per_task), [&](int64_t task) {
     Real* const memory = static_cast<Real*>(take_scratch(Memory::size(a) * static_cast<int64_t>(sizeof(Real))));
     const Memory parts(a, memory);

@@ -28,11 +28,21 @@ uint32_t layer_norm(int64_t rows, int64_t n, Real eps, const Real* x, const Real
 uint32_t layer_norm_backward(int64_t rows, int64_t n, int64_t leaf, const Real* x, const Real* w, const Real* mean, const Real* rstd,
                              const Real* dy, Real* dx, Real* dw, Real* db);
 
+// batch_norm.cpp, group_norm.cpp
+uint32_t batch_norm(const BatchNorm<Real>& norm);
+uint32_t batch_norm_backward(const BatchNormGrad<Real>& grad);
+uint32_t group_norm(const GroupNorm<Real>& norm);
+uint32_t group_norm_backward(const GroupNormGrad<Real>& grad);
+
 // loss.cpp
 uint32_t cross_entropy(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index, const Real* class_weight,
                        Real smoothing, Real* loss, Real* lse);
 uint32_t cross_entropy_backward(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
                                 const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
+
+// ctc.cpp
+uint32_t ctc(const Ctc<Real>& g);
+uint32_t ctc_backward(const CtcGrad<Real>& grad);
 
 // index.cpp
 uint32_t embedding_backward(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,

@@ -1,18 +1,20 @@
-// kernels/cpu/norm.cpp — layer norm over the last axis and its gradients. arithmetic.md 3: two passes, 1/sqrt by a true root and division.
+// kernels/cpu/norm.cpp — layer norm and RMS norm over the last axis and their gradients. arithmetic.md 3: two passes, 1/sqrt by a true root
+// and division. RMS norm is layer norm with the mean 0: x - 0 is x to the bit.
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/simd/math.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
 
-// mean = Σx/n, var = Σ(x - mean)²/n, rstd = 1/√(var + eps), y = fma((x - mean)·rstd, w, b); without b the product alone, without w no product.
+// mean = Σx/n (0 where none is asked for), var = Σ(x - mean)²/n, rstd = 1/√(var + eps), y = fma((x - mean)·rstd, w, b); without b the
+// product alone, without w no product.
 uint32_t layer_norm(int64_t rows, int64_t n, Real eps, const Real* x, const Real* w, const Real* b, Real* y, Real* mean, Real* rstd) {
   const Real count = static_cast<Real>(n);
   return over_rows(rows, n, [&](int64_t r, Amax& amax) {
     const Real* in = x + r * n;
     Real* out = y + r * n;
-    mean[r] = lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { return load(in + i, m); }) / count;
-    const Vec mu(mean[r]);
+    const Real middle = mean ? lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { return load(in + i, m); }) / count : Real(0);
+    const Vec mu(middle);
     const Real variance = lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY {
       const Vec centred = keep(load(in + i, m) - mu, m);
       return centred * centred;
@@ -32,7 +34,8 @@ uint32_t layer_norm(int64_t rows, int64_t n, Real eps, const Real* x, const Real
     } else {
       over_row(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { write(i, (load(in + i, m) - mu) * scale, m); });
     }
-    amax.see(mean[r]);
+    if (mean) mean[r] = middle;
+    amax.see(middle);
     amax.see(rstd[r]);
   });
 }
@@ -45,15 +48,15 @@ struct NormSums {  // of 16 columns
   friend ROTE_INLINE NormSums operator+(const NormSums& x, const NormSums& y) { return {x.dw + y.dw, x.db + y.db}; }
 };
 
-// With h = (x - mean)·rstd and g = dy·w (dy without w): dx = rstd·fma(-h, Σ(g·h)/n, g - Σg/n).
+// With h = (x - mean)·rstd and g = dy·w (dy without w): dx = rstd·fma(-h, Σ(g·h)/n, g - Σg/n), the last term only where there is a mean.
 uint32_t input_gradient(int64_t rows, int64_t n, const Real* x, const Real* w, const Real* mean, const Real* rstd, const Real* dy, Real* dx) {
   const Real count = static_cast<Real>(n);
   return over_rows(rows, n, [&](int64_t r, Amax& amax) {
     const int64_t at = r * n;
-    const Vec mu(mean[r]), scale(rstd[r]);
+    const Vec mu(mean ? mean[r] : Real(0)), scale(rstd[r]);
     const auto normal = [&](int64_t i, auto m) ROTE_LOOP_BODY { return (load(x + at + i, m) - mu) * scale; };
     const auto gradient = [&](int64_t i, auto m) ROTE_LOOP_BODY { return w ? load(dy + at + i, m) * load(w + i, m) : load(dy + at + i, m); };
-    const Vec mean_g(lane_sum(n, gradient) / count);
+    const Vec mean_g(mean ? lane_sum(n, gradient) / count : Real(0));
     const Vec mean_gh(lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { return keep(gradient(i, m) * normal(i, m), m); }) / count);
     over_row(n, [&](int64_t i, auto m) ROTE_LOOP_BODY {
       const Vec v = scale * fma(-normal(i, m), mean_gh, gradient(i, m) - mean_g);
@@ -73,7 +76,7 @@ uint32_t weight_gradients(int64_t rows, int64_t n, int64_t leaf, const Real* x, 
       const auto sum_block = [&](auto m) ROTE_LOOP_BODY {
         const NormSums sum = column_sum<NormSums>(rows, leaf, [&](NormSums& s, int64_t r) ROTE_LOOP_BODY {
           const Vec g = load(dy + r * n + c, m);
-          const Vec h = (load(x + r * n + c, m) - Vec(mean[r])) * Vec(rstd[r]);
+          const Vec h = (load(x + r * n + c, m) - Vec(mean ? mean[r] : Real(0))) * Vec(rstd[r]);
           s.dw = fma(g, h, s.dw);
           s.db += g;
         });

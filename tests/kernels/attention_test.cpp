@@ -43,7 +43,7 @@ struct Options {
 template <class Real>
 struct Problem {
   Options n;
-  std::vector<Real> q, k, v, o, dout, dq, dk, dv, bias, max, sum;
+  std::vector<Real> q, k, v, o, dout, dq, dk, dv, bias, max, sum, dscores;
   std::vector<uint8_t> mask;
   uint64_t first_sample = 5;
   static constexpr int64_t gap = 3;
@@ -81,7 +81,7 @@ struct Problem {
     max.resize(static_cast<size_t>(n.B * n.H * n.T));
     sum.resize(max.size());
     Attention<Real> a;
-    a.B = n.B, a.H = n.H, a.T = n.T, a.S = n.S, a.D = n.D;
+    a.B = n.B, a.H = n.H, a.T = n.T, a.S = n.S, a.D = a.E = n.D;
     a.q = q.data(), a.k = k.data(), a.v = v.data(), a.o = o.data(), a.max = max.data(), a.sum = sum.data();
     a.q_at = a.o_at = {n.T * row(), n.D, row()};
     a.k_at = a.v_at = {n.S * row(), n.D, row()};
@@ -102,6 +102,8 @@ struct Problem {
   AttentionGrad<Real> backward() {
     AttentionGrad<Real> g;
     g.forward = forward();
+    dscores.assign(static_cast<size_t>(n.B * n.H * n.T * n.S), Real(0));
+    g.dscores = dscores.data();
     dq.assign(q.size(), Real(-77)), dk.assign(k.size(), Real(-77)), dv.assign(v.size(), Real(-77));
     g.dout = dout.data(), g.dq = dq.data(), g.dk = dk.data(), g.dv = dv.data();
     g.do_at = g.dq_at = g.forward.q_at;
@@ -189,6 +191,7 @@ struct Reference {
         for (int64_t d = 0; d < D; ++d) g = std::fma(p.at(p.v, S, b, h, s, d), p.at(p.dout, T, b, h, t, d), g);
         dropped[static_cast<size_t>(t)].push_back(drop(weight, b, h, t, s, origin));
         ds[static_cast<size_t>(t)].push_back(weight * (drop(g, b, h, t, s, origin) - delta));
+        p.dscores[static_cast<size_t>(((b * p.n.H + h) * T + t) * S + s)] = ds[static_cast<size_t>(t)].back();
       }
       for (int64_t d = 0; d < D; ++d) {
         Real y = 0;
@@ -224,6 +227,7 @@ void check_equal(const Problem<Real>& got, const Problem<Real>& want) {
   CHECK(difference(got.dq, want.dq) == -1);
   CHECK(difference(got.dk, want.dk) == -1);
   CHECK(difference(got.dv, want.dv) == -1);
+  CHECK(got.dscores == want.dscores);  // 0 may have either sign
 }
 
 const Options kOptions[] = {
@@ -299,6 +303,34 @@ TEST_CASE("attention: the number of threads changes no bit") {
     check_equal(problem, alone);
   }
   set_num_threads(0);
+}
+
+TEST_CASE("attention: values of another width than keys give the leading columns of wider values") {
+  // The columns left out have no gradient, and adding their zeros changes no sum.
+  for (const KernelTable<float>* table : tables<float>()) {
+    Problem<float> wide({.B = 2, .H = 2, .T = 70, .S = 90, .D = 40, .mask = 2, .threshold = 100});
+    const int64_t E = 19, row = wide.row();
+    for (size_t i = 0; i < wide.dout.size(); ++i)
+      if (const int64_t at = static_cast<int64_t>(i) % row; at < wide.n.H * wide.n.D && at % wide.n.D >= E) wide.dout[i] = 0;
+    Problem<float> narrow = wide;
+    wide.run(*table);
+    Attention<float> forward = narrow.forward();
+    forward.E = E;
+    table->attention(forward);
+    AttentionGrad<float> backward = narrow.backward();
+    backward.forward.E = E;
+    table->attention_backward(backward);
+    const auto leading = [&](std::vector<float>& x, const std::vector<float>& all) {
+      for (size_t i = 0; i < x.size(); ++i)
+        if (const int64_t at = static_cast<int64_t>(i) % row; at < wide.n.H * wide.n.D && at % wide.n.D >= E) {
+          CHECK(x[i] == -77);
+          x[i] = all[i];
+        }
+    };
+    leading(narrow.o, wide.o);
+    leading(narrow.dv, wide.dv);
+    check_equal(narrow, wide);
+  }
 }
 
 TEST_CASE("attention: gradients equal differences of the output") {

@@ -98,6 +98,37 @@ TEST_CASE("layer_norm: gradients have their formula's bits; weights by leaves an
   }
 }
 
+TEST_CASE("layer_norm: without a mean it is RMS norm, bit for bit") {
+  for (int64_t n : {1, 40, 384}) {
+    const Norm k(11, n);
+    std::vector<float> expected(k.x.size()), h(k.x.size()), rstd(11), dx(k.x.size()), dw(n);
+    for (int64_t r = 0; r < k.rows; ++r) {
+      const int64_t at = r * n;
+      const float count = static_cast<float>(n);
+      rstd[r] = 1.0f / std::sqrt(spec_lane_sum(n, [&](int64_t i) { return k.x[at + i] * k.x[at + i]; }) / count + k.eps);
+      for (int64_t i = 0; i < n; ++i) {
+        h[at + i] = k.x[at + i] * rstd[r];
+        expected[at + i] = h[at + i] * k.w[i];
+      }
+      const float mean_gh = spec_lane_sum(n, [&](int64_t i) { return k.dy[at + i] * k.w[i] * h[at + i]; }) / count;
+      for (int64_t i = 0; i < n; ++i) dx[at + i] = rstd[r] * std::fma(-h[at + i], mean_gh, k.dy[at + i] * k.w[i]);
+    }
+    for (int64_t c = 0; c < n; ++c) dw[c] = spec_column_sum(11, 4, [&](float sum, int64_t r) { return std::fma(k.dy[r * n + c], h[r * n + c], sum); });
+    each_table([&](const rote::KernelTable<float>& table) {
+      std::vector<float> y(k.x.size()), s(11), gx(k.x.size()), gw(n);
+      CAPTURE(std::string(table.isa));
+      CAPTURE(n);
+      const uint32_t word = table.layer_norm(11, n, k.eps, k.x.data(), k.w.data(), nullptr, y.data(), nullptr, s.data());
+      CHECK(same_bits(y, expected));
+      CHECK(same_bits(s, rstd));
+      CHECK(word == std::max(amax_word(y), amax_word(s)));
+      table.layer_norm_backward(11, n, 4, k.x.data(), k.w.data(), nullptr, rstd.data(), k.dy.data(), gx.data(), gw.data(), nullptr);
+      CHECK(same_bits(gx, dx));
+      CHECK(same_bits(gw, dw));
+    });
+  }
+}
+
 TEST_CASE("layer_norm: f64 gradients agree with differences") {
   const int64_t rows = 3, n = 6;
   const rote::KernelTable<double>& table = rote::kernels<double>();
