@@ -5,6 +5,8 @@
 #include "autograd/boxed.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/view.h"
+#include "autograd/ops/wide.h"
 
 namespace rote {
 
@@ -17,20 +19,29 @@ Tensor hardtanh(const Tensor& x, double low, double high) {
   ROTE_CHECK(is_floating(x.dtype()), DTypeError, "hardtanh: x is ", describe(x), "; it must have a floating dtype (clamp takes integers).");
   return clamp(x, low, high);
 }
-Tensor hardshrink(const Tensor& x, double lambda) { return where(le(abs(x), lambda), number_for(x, 0.0), x); }
 Tensor softshrink(const Tensor& x, double lambda) {
   ROTE_CHECK(lambda >= 0, ArgumentError, "softshrink: lambda is ", lambda, "; it must not be negative.");
-  return where(le(abs(x), lambda), number_for(x, 0.0), where(lt(x, 0.0), add(x, lambda), sub(x, lambda)));
+  return apply<Softshrink>({x}, {lambda});
 }
 Tensor relu6(const Tensor& x) { return hardtanh(x, 0, 6); }
 Tensor log_sigmoid(const Tensor& x) { return neg(softplus(neg(x), 1, std::numeric_limits<double>::infinity())); }
-Tensor hardsigmoid(const Tensor& x) { return div(relu6(add(x, 3.0)), 6.0); }
-Tensor threshold(const Tensor& x, double at, double value) { return where(le(x, at), number_for(x, value), x); }
+
+Tensor prelu(const Tensor& x, const Tensor& w) {
+  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "prelu: x is ", describe(x), "; it must have a floating dtype (to() converts).");
+  if (w.numel() == 1) return apply<Prelu>({x, reshape(w, {})});
+  const int64_t channels = x.axes() < 2 ? 1 : x.size(1);
+  ROTE_CHECK(w.axes() == 1 && w.numel() == channels, ShapeError, "prelu: w is ", describe(w), " but x ", describe(x), "; w must be [1] or [", channels, "].");
+  std::vector<int64_t> shape(static_cast<size_t>(x.axes()) - 1, 1);
+  shape[0] = channels;
+  return apply<Prelu>({x, reshape(w, shape)});
+}
 
 Tensor glu(const Tensor& x, int64_t axis) {
   ROTE_CHECK(x.axes() > 0 && x.size(axis) % 2 == 0, ShapeError, "glu: axis ", axis, " of ", describe(x), " has no two halves; its size must be even.");
-  const std::vector<Tensor> halves = split(x, {x.size(axis) / 2, x.size(axis) / 2}, axis);
-  return mul(halves[0], sigmoid(halves[1]));
+  return in_f32({x}, [&](const std::vector<Tensor>& in) {
+    const std::vector<Tensor> halves = split(in[0], {x.size(axis) / 2, x.size(axis) / 2}, axis);
+    return mul(halves[0], sigmoid(halves[1]));
+  });
 }
 
 std::vector<Composition> activation_compositions() {
@@ -44,11 +55,13 @@ std::vector<Composition> activation_compositions() {
       {"celu", [](const Arguments& a) -> Value { return celu(a.tensor("self"), a.number("alpha")); }},
       {"relu6", [](const Arguments& a) -> Value { return relu6(a.tensor("self")); }},
       {"log_sigmoid", [](const Arguments& a) -> Value { return log_sigmoid(a.tensor("self")); }},
-      {"hardsigmoid", [](const Arguments& a) -> Value { return hardsigmoid(a.tensor("self")); }},
+      {"prelu", [](const Arguments& a) -> Value { return prelu(a.tensor("self"), a.tensor("weight")); }},
+      {"rrelu", [](const Arguments& a) -> Value {
+         if (a.flag("training")) throw Lacking{"rrelu in training"};
+         return leaky_relu(a.tensor("self"), (a.number("lower") + a.number("upper")) / 2);
+       }},
       {"hardtanh", [](const Arguments& a) -> Value { return hardtanh(a.tensor("self"), a.number("min_val"), a.number("max_val")); }},
-      {"hardshrink", [](const Arguments& a) -> Value { return hardshrink(a.tensor("self"), a.number("lambd")); }},
       {"softshrink", [](const Arguments& a) -> Value { return softshrink(a.tensor("self"), a.number("lambd")); }},
-      {"threshold", [](const Arguments& a) -> Value { return threshold(a.tensor("self"), a.number("threshold"), a.number("value")); }},
       {"glu", [](const Arguments& a) -> Value { return glu(a.tensor("self"), a.integer("dim")); }},
   };
 }

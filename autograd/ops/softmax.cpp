@@ -8,6 +8,7 @@
 #include "autograd/ops/index.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
@@ -57,8 +58,8 @@ void rows_backward(Call& call, RowGradKernel<Real> kernel) {
 
 template <class Op>
 Tensor over_axis(const Tensor& x, int64_t axis, const char* who) {
-  if (x.axes() == 0) return reshape(apply<Op>({reshape(x, {1})}), {});
   const int at = normalize_axis(axis, x.axes(), who);
+  if (x.axes() == 0) return reshape(apply<Op>({reshape(x, {1})}), {});
   if (at == x.axes() - 1) return apply<Op>({x});
   return transpose(apply<Op>({transpose(x, at, -1)}), at, -1);
 }
@@ -71,12 +72,17 @@ void Softmax::forward(Call& call) {
 void Softmax::backward(Call& call) {
   with_real(call, call.out[0].dtype(), [&](auto t) { rows_backward<decltype(t)>(call, &KernelTable<decltype(t)>::softmax_backward); });
 }
+void Softmax::backward_in_ops(Call& call) {
+  const Tensor &y = call.out[0], &dy = call.dout[0];
+  call.din[0] = mul(y, sub(dy, sum(mul(y, dy), {-1}, true)));
+}
 void LogSoftmax::forward(Call& call) {
   with_real(call, call.in[0].dtype(), [&](auto t) { rows_forward<decltype(t)>(call, &KernelTable<decltype(t)>::log_softmax); });
 }
 void LogSoftmax::backward(Call& call) {
   with_real(call, call.out[0].dtype(), [&](auto t) { rows_backward<decltype(t)>(call, &KernelTable<decltype(t)>::log_softmax_backward); });
 }
+void LogSoftmax::backward_in_ops(Call& call) { call.din[0] = sub(call.dout[0], mul(exp(call.out[0]), sum(call.dout[0], {-1}, true))); }
 
 Tensor softmax(const Tensor& x, int64_t axis) { return over_axis<Softmax>(x, axis, "softmax"); }
 Tensor log_softmax(const Tensor& x, int64_t axis) { return over_axis<LogSoftmax>(x, axis, "log_softmax"); }
