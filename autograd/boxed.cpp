@@ -158,8 +158,11 @@ void for_each_aten(const std::string& text, F&& f) {
 
 std::vector<Composition> all_compositions() {
   std::vector<Composition> all;
-  for (const auto family : {pointwise_compositions, activation_compositions, view_compositions, join_compositions, index_compositions, cast_compositions, create_compositions, linear_compositions, norm_compositions, softmax_compositions, loss_compositions, attention_compositions, reduce_compositions, inplace_compositions,
-                            gather_compositions, scan_compositions, sort_compositions, strides_compositions, rearrange_compositions, compare_compositions}) {
+  for (const auto family : {pointwise_compositions, activation_compositions, view_compositions, join_compositions, index_compositions,
+                            cast_compositions, create_compositions, linear_compositions, norm_compositions, softmax_compositions, loss_compositions,
+                            attention_compositions, reduce_compositions, inplace_compositions, gather_compositions, scan_compositions,
+                            sort_compositions, strides_compositions, rearrange_compositions, compare_compositions, regression_compositions,
+                            ctc_compositions, metric_compositions}) {
     const std::vector<Composition> some = family();
     all.insert(all.end(), some.begin(), some.end());
   }

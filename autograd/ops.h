@@ -6,17 +6,20 @@
 #include "autograd/ops/cast.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/create.h"
+#include "autograd/ops/ctc.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/linear.h"
 #include "autograd/ops/loss.h"
+#include "autograd/ops/metric.h"
 #include "autograd/ops/norm.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/rearrange.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/regression.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
@@ -25,6 +28,7 @@
 
 namespace rote {
 
-using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps, RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps>::type;
+using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps,
+                      RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps, RegressionOps, CtcOps>::type;
 
 }  // namespace rote

@@ -3,10 +3,11 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/regression.h"
 
 namespace rote {
 
-using AllFormulas = Joined<PointwiseOps, ActivationOps>::type;
+using AllFormulas = Joined<PointwiseOps, ActivationOps, RegressionOps>::type;
 
 template <class List>
 inline constexpr int kCount = 0;

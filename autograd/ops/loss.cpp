@@ -1,28 +1,80 @@
 #include "autograd/ops/loss.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "autograd/boxed.h"
 #include "autograd/ops/activation.h"
-#include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/view.h"
-#include "autograd/sum_to.h"
+#include "autograd/ops/wide.h"
 
 namespace rote {
 
+namespace {
+
+void check_labels(const Call& call, int64_t V, int64_t ignored) {
+  const Tensor labels = contiguous(call.in[1]);
+  const int64_t* label = labels.data<int64_t>();
+  for (int64_t i = 0; i < labels.numel(); ++i)
+    ROTE_CHECK((label[i] >= 0 && label[i] < V) || label[i] == ignored, ArgumentError, call.op->row.name, ": label ", label[i], " at element ", i,
+               " but there are ", V, " classes; labels lie in 0…", V - 1, " or are ", ignored, " (not scored).");
+}
+
+// f(element, label) for each label that is scored.
+template <class F>
+void each_scored(const Tensor& labels, int64_t ignored, F&& f) {
+  const Tensor plain = contiguous(labels);
+  const int64_t* label = plain.data<int64_t>();
+  for (int64_t i = 0; i < plain.numel(); ++i)
+    if (label[i] != ignored) f(i, label[i]);
+}
+
+// bool [*,V]: true at the labels that are scored.
+Tensor at_labels(const Tensor& labels, int64_t V, int64_t ignored) {
+  Shape shape = labels.shape();
+  shape.append(V);
+  const Tensor hit = zeros(shape, {.dtype = DType::boolean});
+  each_scored(labels, ignored, [&](int64_t i, int64_t label) { hit.data<bool>()[i * V + label] = true; });
+  return hit;
+}
+
+// [*]: `sign` times each label's weight (1 where there are none), 0 where it is not scored.
+Tensor label_weights(const Tensor& labels, const Tensor& weight, int64_t ignored, double sign, DType dtype) {
+  const Tensor of_label = zeros(labels.shape(), {.dtype = DType::f64});
+  const Tensor wide = weight.defined() ? contiguous(converted(weight, DType::f64)) : weight;
+  each_scored(labels, ignored, [&](int64_t i, int64_t label) { of_label.data<double>()[i] = sign * (wide.defined() ? wide.data<double>()[label] : 1); });
+  return converted(of_label, dtype);
+}
+
+// What a mean over the targets divides by.
+double target_weight(const Tensor& labels, const CrossEntropyOptions& options) {
+  const Tensor weights = label_weights(labels, options.weight, options.ignore_index, 1, DType::f64);
+  double n = 0;
+  for (int64_t i = 0; i < weights.numel(); ++i) n += weights.data<double>()[i];
+  return n;
+}
+
+Tensor reduced_targets(const Tensor& losses, const Tensor& labels, const CrossEntropyOptions& options, Reduction reduction) {
+  if (reduction == Reduction::none) return losses;
+  return loss_sum(losses, reduction == Reduction::mean ? target_weight(labels, options) : 1);
+}
+
+}  // namespace
+
 void CrossEntropy::forward(Call& call) {
   const Tensor labels = contiguous(call.in[1]);
-  const int64_t V = call.in[0].size(-1), rows = labels.numel(), ignored = call.integer(0);
-  const int64_t* label = labels.data<int64_t>();
-  for (int64_t i = 0; i < rows; ++i)
-    ROTE_CHECK((label[i] >= 0 && label[i] < V) || label[i] == ignored, ArgumentError, "cross_entropy: label ", label[i], " at element ", i, " but there are ",
-               V, " classes; labels lie in 0…", V - 1, " or are ", ignored, " (not scored).");
+  const int64_t V = call.in[0].size(-1);
+  check_labels(call, V, call.integer(0));
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]), weight = plain(call.in[2]);
-    call.saw(kernels<Real>().cross_entropy(rows, V, x.data<Real>(), label, ignored, values<Real>(weight), static_cast<Real>(call.number(1)),
-                                           call.out[0].data<Real>(), call.out[1].data<Real>()));
+    call.saw(kernels<Real>().cross_entropy(labels.numel(), V, x.data<Real>(), labels.data<int64_t>(), call.integer(0), values<Real>(weight),
+                                           static_cast<Real>(call.number(1)), call.out[0].data<Real>(), call.out[1].data<Real>()));
   });
 }
 
@@ -37,6 +89,46 @@ void CrossEntropy::backward(Call& call) {
                                                     dloss.data<Real>(), dx.data<Real>()));
     call.din[0] = dx;
   });
+}
+
+// dlogits = dloss·(p·Σt - t) with t_c = w_c·s/V + [c = label]·w_label·(1 - s).
+void CrossEntropy::backward_in_ops(Call& call) {
+  const Tensor &x = call.in[0], &labels = call.in[1], &weight = call.in[2];
+  const int64_t V = x.size(-1), ignored = call.integer(0);
+  const double s = call.number(1);
+  const Tensor own = mul(label_weights(labels, weight, ignored, 1, x.dtype()), 1 - s);
+  const Tensor others = weight.defined() ? mul(weight, s / static_cast<double>(V)) : full({V}, s / static_cast<double>(V), {.dtype = x.dtype()});
+  const Tensor hit = at_labels(labels, V, ignored), zero = scalar(0, x.dtype());
+  const Tensor target = add(others, where(hit, unsqueeze(own, -1), zero));
+  const Tensor dx = mul(sub(mul(softmax(x), sum(target, {-1}, true)), target), unsqueeze(call.dout[0], -1));
+  call.din[0] = where(unsqueeze(ne(labels, static_cast<double>(ignored)), -1), dx, zero);
+}
+
+void NllLoss::forward(Call& call) {
+  const int64_t V = call.in[0].size(-1), ignored = call.integer(0);
+  check_labels(call, V, ignored);
+  with_real(call, call.in[0].dtype(), [&](auto t) {
+    using Real = decltype(t);
+    const Tensor x = contiguous(call.in[0]), weight = plain(call.in[2]);
+    const Real *in = x.data<Real>(), *w = values<Real>(weight);
+    Real* loss = call.out[0].data<Real>();
+    std::fill_n(loss, call.out[0].numel(), Real(0));
+    Real largest = 0;
+    each_scored(call.in[1], ignored, [&](int64_t i, int64_t label) {
+      loss[i] = -in[i * V + label] * (w != nullptr ? w[label] : Real(1));
+      const Real size = std::abs(loss[i]);
+      if (!(size <= largest)) largest = size;
+    });
+    call.saw(std::bit_cast<uint32_t>(static_cast<float>(largest)) & 0x7FFFFFFFu);
+  });
+}
+
+void NllLoss::backward(Call& call) {
+  const Tensor &labels = call.in[1], &dloss = call.dout[0];
+  const Shape& shape = call.in_shapes[0];
+  const int64_t ignored = call.integer(0);
+  const Tensor each = mul(dloss, label_weights(labels, call.in[2], ignored, -1, dloss.dtype()));
+  call.din[0] = where(at_labels(labels, shape[shape.axes() - 1], ignored), unsqueeze(each, -1), scalar(0, dloss.dtype()));
 }
 
 void LossSum::forward(Call& call) {
@@ -55,98 +147,117 @@ void LossSum::backward(Call& call) {
 }
 
 int64_t count_targets(const Tensor& labels, int64_t ignore_index) {
-  const Tensor plain = contiguous(labels);
-  const int64_t* label = plain.data<int64_t>();
   int64_t n = 0;
-  for (int64_t i = 0; i < plain.numel(); ++i) n += label[i] != ignore_index;
+  each_scored(labels, ignore_index, [&](int64_t, int64_t) { ++n; });
   return n;
 }
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
-  const Tensor losses = cross_entropy_each(logits, labels, options);
-  double n = static_cast<double>(count_targets(labels, options.ignore_index));
-  if (options.weight.defined()) {
-    n = 0;
-    const Tensor plain = contiguous(labels), weight = converted(contiguous(options.weight), DType::f64);
-    for (int64_t i = 0; i < plain.numel(); ++i)
-      if (const int64_t label = plain.data<int64_t>()[i]; label != options.ignore_index) n += weight.data<double>()[label];
-  }
-  return loss_sum(losses, n);
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options, Reduction reduction) {
+  return in_f32({logits, options.weight}, [&](const std::vector<Tensor>& in) {
+    const CrossEntropyOptions wide{in[1], options.ignore_index, options.label_smoothing};
+    return reduced_targets(cross_entropy_each(in[0], labels, wide), labels, wide, reduction);
+  });
 }
 
-Tensor reduced(const Tensor& losses, Reduction reduction) {
-  if (reduction == Reduction::none) return losses;
-  return reduction == Reduction::mean ? mean(losses) : sum(losses);
+Tensor cross_entropy_of_probabilities(const Tensor& logits, const Tensor& probabilities, const CrossEntropyOptions& options, Reduction reduction) {
+  ROTE_CHECK(probabilities.shape() == logits.shape(), ShapeError, "cross_entropy: the target is ", describe(probabilities),
+             "; probabilities must have the shape of the logits, ", describe(logits), ".");
+  return in_f32({logits, probabilities, options.weight}, [&](const std::vector<Tensor>& in) {
+    const double s = options.label_smoothing;
+    const Tensor t = s > 0 ? add(mul(in[1], 1 - s), s / static_cast<double>(logits.size(-1))) : in[1];
+    Tensor terms = mul(t, log_softmax(in[0]));
+    if (in[2].defined()) {
+      ROTE_CHECK(in[2].axes() == 1 && in[2].size(0) == logits.size(-1), ShapeError, "cross_entropy: weight is ", describe(in[2]), "; it must be [",
+                 logits.size(-1), "].");
+      terms = mul(terms, in[2]);
+    }
+    const Tensor losses = neg(sum(terms, {-1}));
+    return reduction == Reduction::mean ? div(sum(losses), static_cast<double>(losses.numel())) : reduced(losses, reduction);
+  });
 }
 
-Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) { return reduced(square(sub(x, target)), reduction); }
-Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) { return reduced(abs(sub(x, target)), reduction); }
-
-// d²/2 where |d| <= delta, else delta·(|d| - delta/2).
-Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
-  ROTE_CHECK(delta > 0, ArgumentError, "huber_loss: delta is ", delta, "; it must be positive.");
-  const Tensor d = sub(x, target), size = abs(d);
-  return reduced(where(le(size, delta), mul(square(d), 0.5), mul(sub(size, 0.5 * delta), delta)), reduction);
-}
-
-Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
-  ROTE_CHECK(beta >= 0, ArgumentError, "smooth_l1_loss: beta is ", beta, "; it must not be negative.");
-  if (beta == 0) return l1_loss(x, target, reduction);
-  const Tensor d = sub(x, target), size = abs(d);
-  return reduced(where(lt(size, beta), mul(square(d), 0.5 / beta), sub(size, 0.5 * beta)), reduction);
+Tensor nll_loss(const Tensor& x, const Tensor& labels, const CrossEntropyOptions& options, Reduction reduction) {
+  return in_f32({x, options.weight}, [&](const std::vector<Tensor>& in) {
+    const CrossEntropyOptions wide{in[1], options.ignore_index, 0};
+    return reduced_targets(apply<NllLoss>({in[0], labels, in[1]}, {options.ignore_index}), labels, wide, reduction);
+  });
 }
 
 namespace {
 
-Reduction reduction_of(const Arguments& a) {
-  const int64_t word = a.integer("reduction");
-  ROTE_CHECK(word >= 0 && word <= 2, ArgumentError, a.op(), ": reduction is ", word, "; 0 is none, 1 mean, 2 sum.");
-  return word == 0 ? Reduction::none : word == 1 ? Reduction::mean : Reduction::sum;
+constexpr int64_t kNoLabel = std::numeric_limits<int64_t>::min();  // where every label is scored
+
+// [N,V] of an input [N,V], [V] or []; the classes must be there.
+Tensor as_rows(const Tensor& x, const char* who) {
+  ROTE_CHECK(x.axes() <= 2 && (x.axes() == 0 || x.size(-1) > 0), ShapeError, who, ": x is ", describe(x), "; it must be [N,V] or [V] with a class at least.");
+  return x.axes() == 2 ? x : reshape(x, {1, x.numel()});
 }
 
-// [N,C,...] with the classes last, or [C].
+}  // namespace
+
+Tensor multi_margin_loss(const Tensor& x, const Tensor& labels, const MarginOptions& options, Reduction reduction) {
+  constexpr const char* kWho = "multi_margin_loss";
+  const int64_t p = options.p;
+  ROTE_CHECK(p == 1 || p == 2, ArgumentError, kWho, ": p is ", p, "; it is 1 or 2.");
+  const Tensor rows = as_rows(x, kWho);
+  const int64_t N = rows.size(0), V = rows.size(1);
+  ROTE_CHECK(labels.axes() <= 1 && labels.numel() == N, ShapeError, kWho, ": labels is ", describe(labels), " but x is ", describe(x), "; labels must be [", N, "].");
+  const Tensor& w = options.weight;
+  ROTE_CHECK(!w.defined() || (w.axes() == 1 && w.size(0) == V), ShapeError, kWho, ": weight is ", describe(w), "; it must be [", V, "].");
+  return in_f32({rows, w}, [&](const std::vector<Tensor>& in) {
+    const Tensor of_row = reshape(labels, {N});
+    const Tensor own = neg(apply<NllLoss>({in[0], of_row, Tensor()}, {kNoLabel}));
+    const Tensor over = relu(add(sub(in[0], unsqueeze(own, -1)), options.margin));
+    Tensor losses = where(at_labels(of_row, V, kNoLabel), number_for(over, 0.0), p == 2 ? square(over) : over);
+    if (in[1].defined()) losses = mul(losses, unsqueeze(label_weights(of_row, in[1], kNoLabel, 1, losses.dtype()), -1));
+    losses = div(sum(losses, {-1}), static_cast<double>(V));
+    return reduced(reshape(losses, {labels.shape().begin(), labels.shape().end()}), reduction);
+  });
+}
+
+Tensor multilabel_margin_loss(const Tensor& x, const Tensor& labels, Reduction reduction) {
+  constexpr const char* kWho = "multilabel_margin_loss";
+  const Tensor rows = as_rows(x, kWho);
+  const int64_t N = rows.size(0), V = rows.size(1);
+  ROTE_CHECK(labels.shape() == x.shape(), ShapeError, kWho, ": labels is ", describe(labels), " but x is ", describe(x), "; the shapes must be equal.");
+  ROTE_CHECK(labels.dtype() == DType::i64, DTypeError, kWho, ": labels is ", describe(labels), "; it must be i64.");
+  // How often each class is a label of its row.
+  const Tensor count = zeros({N, V}, {.dtype = DType::f32}), given = contiguous(labels);
+  for (int64_t n = 0; n < N; ++n)
+    for (int64_t i = 0; i < V; ++i) {
+      const int64_t label = given.data<int64_t>()[n * V + i];
+      if (label == -1) break;
+      ROTE_CHECK(label >= 0 && label < V, ArgumentError, kWho, ": label ", label, " in row ", n, " but there are ", V, " classes; labels lie in 0…", V - 1,
+                 ", and -1 ends them.");
+      count.data<float>()[n * V + label] += 1;
+    }
+  return in_f32({rows}, [&](const std::vector<Tensor>& in) {
+    const Tensor own = unsqueeze(count, 2), other = unsqueeze(eq(count, 0.0), 1);
+    const Tensor over = relu(add(sub(unsqueeze(in[0], 1), unsqueeze(in[0], 2)), 1.0));  // [N, label, class]
+    const Tensor counted = where(logical_and(own, other), mul(over, to(own, over.dtype())), number_for(over, 0.0));
+    const Tensor losses = div(sum(counted, {1, 2}), static_cast<double>(V));
+    return reduced(x.axes() == 2 ? losses : reshape(losses, {}), reduction);
+  });
+}
+
+namespace {
+
+// [N,V,...] with the classes last, or [V].
 Tensor classes_last(const Tensor& x) { return x.axes() <= 2 ? x : movedim(x, {1}, {-1}); }
 
-Tensor class_losses(const Arguments& a) {
-  const Tensor x = a.tensor("self"), target = a.tensor("target");
-  CrossEntropyOptions options;
-  options.weight = a.tensor_or_none("weight");
-  options.ignore_index = a.integer("ignore_index");
-  options.label_smoothing = a.number("label_smoothing");
-  const double s = options.label_smoothing;
-  ROTE_CHECK(s >= 0 && s <= 1, ArgumentError, "cross_entropy: label_smoothing is ", s, "; it lies in [0,1].");
-  ROTE_CHECK(x.axes() > 0, ShapeError, "cross_entropy: the logits are ", describe(x), "; they need an axis of classes.");
-  const Tensor logits = classes_last(x);
-  const Reduction reduction = reduction_of(a);
-  if (is_floating(target.dtype())) {
-    // Probabilities: -Σ w·t·log p over the classes; the mean is over the rows.
-    ROTE_CHECK(target.shape() == x.shape(), ShapeError, "cross_entropy: the target is ", describe(target), "; probabilities must have the shape of the logits, ", describe(x), ".");
-    const int64_t V = logits.size(-1);
-    Tensor t = classes_last(target);
-    if (s > 0) t = add(mul(t, 1 - s), s / static_cast<double>(V));
-    Tensor terms = mul(t, log_softmax(logits));
-    if (options.weight.defined()) terms = mul(terms, options.weight);
-    const Tensor losses = neg(sum(terms, {-1}));
-    if (reduction != Reduction::mean) return reduced(losses, reduction);
-    return div(sum(losses), static_cast<double>(losses.numel()));
-  }
-  if (reduction == Reduction::mean) return cross_entropy(logits, target, options);
-  return reduced(cross_entropy_each(logits, target, options), reduction);
+Tensor logits_of(const Arguments& a) {
+  const Tensor x = a.tensor("self");
+  ROTE_CHECK(x.axes() > 0, ShapeError, a.op(), ": the input is ", describe(x), "; it needs an axis of classes.");
+  return classes_last(x);
 }
 
-// (1 - t)·x + (1 + (pos_weight - 1)·t)·log(1 + e^-x), times weight.
-Tensor binary_losses(const Arguments& a) {
-  const Tensor x = a.tensor("self"), t = a.tensor("target"), weight = a.tensor_or_none("weight"), positive = a.tensor_or_none("pos_weight");
-  ROTE_CHECK(x.shape() == t.shape(), ShapeError, "bce_with_logits: x is ", describe(x), " and the target ", describe(t), "; the shapes must be equal.");
-  Tensor losses;
-  if (positive.defined()) {
-    const Tensor share = add(mul(t, sub(positive, 1.0)), 1.0);
-    losses = sub(mul(add(neg(t), 1.0), x), mul(share, log_sigmoid(x)));
-  } else {
-    losses = bce_with_logits(x, t);
-  }
-  if (weight.defined()) losses = mul(losses, weight);
-  return reduced(losses, reduction_of(a));
+Tensor class_losses(const Arguments& a) {
+  const Tensor logits = logits_of(a), target = a.tensor("target");
+  const CrossEntropyOptions options{a.tensor_or_none("weight"), a.integer("ignore_index"), a.number("label_smoothing")};
+  const double s = options.label_smoothing;
+  ROTE_CHECK(s >= 0 && s <= 1, ArgumentError, "cross_entropy: label_smoothing is ", s, "; it lies in [0,1].");
+  if (!is_floating(target.dtype())) return cross_entropy(logits, target, options, reduction_of(a));
+  return cross_entropy_of_probabilities(logits, classes_last(target), options, reduction_of(a));
 }
 
 }  // namespace
@@ -154,16 +265,14 @@ Tensor binary_losses(const Arguments& a) {
 std::vector<Composition> loss_compositions() {
   return {
       {"cross_entropy_loss", [](const Arguments& a) -> Value { return class_losses(a); }},
-      {"mse_loss", [](const Arguments& a) -> Value { return mse_loss(a.tensor("self"), a.tensor("target"), reduction_of(a)); }},
-      {"l1_loss", [](const Arguments& a) -> Value { return l1_loss(a.tensor("self"), a.tensor("target"), reduction_of(a)); }},
-      {"smooth_l1_loss", [](const Arguments& a) -> Value {
-         return smooth_l1_loss(a.tensor("self"), a.tensor("target"), a.number("beta"), reduction_of(a));
+      {"nll_loss_nd; nll_loss; nll_loss2d", [](const Arguments& a) -> Value {
+         return nll_loss(logits_of(a), a.tensor("target"), {a.tensor_or_none("weight"), a.integer("ignore_index"), 0}, reduction_of(a));
        }},
-      {"huber_loss", [](const Arguments& a) -> Value { return huber_loss(a.tensor("self"), a.tensor("target"), a.number("delta"), reduction_of(a)); }},
-      {"binary_cross_entropy_with_logits", [](const Arguments& a) -> Value { return binary_losses(a); }},
-      {"soft_margin_loss", [](const Arguments& a) -> Value {
-         return reduced(neg(log_sigmoid(mul(a.tensor("self"), a.tensor("target")))), reduction_of(a));
+      {"multi_margin_loss", [](const Arguments& a) -> Value {
+         const MarginOptions options{a.integer("p"), a.number("margin"), a.tensor_or_none("weight")};
+         return multi_margin_loss(a.tensor("self"), a.tensor("target"), options, reduction_of(a));
        }},
+      {"multilabel_margin_loss", [](const Arguments& a) -> Value { return multilabel_margin_loss(a.tensor("self"), a.tensor("target"), reduction_of(a)); }},
   };
 }
 

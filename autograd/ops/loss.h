@@ -1,12 +1,19 @@
-// autograd/ops/loss.h — losses per target, and their sum over a window's targets. Labels of -100 are not scored.
+// autograd/ops/loss.h — losses of classes per target, and their sum over a window's targets. Labels of -100 are not scored.
 #pragma once
 
-#include "autograd/apply.h"
+#include "autograd/ops/regression.h"
 
 namespace rote {
 
 struct CrossEntropy {  // loss = -w[label]·((1-s)·log p[label]) - s/V·Σ w·log p; 0 where the label is ignored.  Szegedy et al. 2015, arXiv:1512.00567
-  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2"};
+  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1 label_smoothing=0.2"};
+  static void forward(Call& call);
+  static void backward(Call& call);
+  static void backward_in_ops(Call& call);
+};
+
+struct NllLoss {  // loss = -w[label]·x[label] of log-probabilities x; 0 where the label is ignored
+  static constexpr Row row{.name = "nll_loss", .schema = "nll_loss(x[*,V], i64 labels[*], weight[V]?, ignore_index=-100) -> loss[*]", .saves = "labels weight", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
@@ -29,21 +36,30 @@ inline Tensor cross_entropy_each(const Tensor& logits, const Tensor& labels, con
 }
 // Σ losses / n with n the window's target count.
 inline Tensor loss_sum(const Tensor& losses, double n) { return apply<LossSum>({losses}, {n}); }
-// The mean over the scored targets (weighted by weight where given), as PyTorch's cross_entropy.
-Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});
-// What becomes of the losses of the elements.
-enum class Reduction { none, mean, sum };
-Tensor reduced(const Tensor& losses, Reduction reduction);
-// Losses of an input against a target that broadcasts with it.
-Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);  // (x - t)²
-Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);   // |x - t|
-Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta = 1, Reduction reduction = Reduction::mean);  // d²/(2·beta) where |d| < beta, else |d| - beta/2
-Tensor huber_loss(const Tensor& x, const Tensor& target, double delta = 1, Reduction reduction = Reduction::mean);     // delta times that.  Huber 1964
+// The mean is over the scored targets (weighted by weight where given), as PyTorch's cross_entropy.
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {}, Reduction reduction = Reduction::mean);
+// Class probabilities [*,V] in place of labels: -Σ w·t·log p with t smoothed; the mean is over the rows.
+Tensor cross_entropy_of_probabilities(const Tensor& logits, const Tensor& probabilities, const CrossEntropyOptions& options = {},
+                                      Reduction reduction = Reduction::mean);
+
+// x [*,V] log-probabilities, labels i64 [*]; the mean is weighted, over the scored targets. label_smoothing is none of its options.
+Tensor nll_loss(const Tensor& x, const Tensor& labels, const CrossEntropyOptions& options = {}, Reduction reduction = Reduction::mean);
+
+struct MarginOptions {
+  int64_t p = 1;       // 1 or 2
+  double margin = 1;
+  Tensor weight = {};  // [V]: of the classes
+};
+// x [N,V], labels i64 [N]: Σ max(0, margin - x[label] + x[c])^p·w[label] / V over the other classes c.
+Tensor multi_margin_loss(const Tensor& x, const Tensor& labels, const MarginOptions& options = {}, Reduction reduction = Reduction::mean);
+// x [N,V], labels i64 [N,V], of each row those before its first -1: Σ max(0, 1 - x[j] + x[c]) / V over the labels j and the classes c that are none.
+Tensor multilabel_margin_loss(const Tensor& x, const Tensor& labels, Reduction reduction = Reduction::mean);
+
 std::vector<Composition> loss_compositions();
 
 // How many labels differ from ignore_index.
 int64_t count_targets(const Tensor& labels, int64_t ignore_index = -100);
 
-using LossOps = OpList<CrossEntropy, LossSum>;
+using LossOps = OpList<CrossEntropy, NllLoss, LossSum>;
 
 }  // namespace rote

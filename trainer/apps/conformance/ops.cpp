@@ -7,6 +7,7 @@
 #include "autograd/backward.h"
 #include "autograd/boxed.h"
 #include "autograd/mode.h"
+#include "autograd/node.h"
 #include "autograd/schema.h"
 #include "tensor/file.h"
 #include "tensor/safetensors.h"
@@ -124,7 +125,8 @@ struct Run {
     std::vector<Tensor> from, with;
     const json& dys = one.at("grad_outputs");
     for (size_t i = 0; i < dys.size(); ++i) {
-      if (dys[i].is_null()) continue;
+      // An output that nothing with a gradient went into (the statistics of a norm whose weights alone have one) gives none on.
+      if (dys[i].is_null() || !needs_grad(outputs.at(i))) continue;
       from.push_back(outputs.at(i));
       with.push_back(converted(stored.at(dys[i]), from.back().dtype()));
     }
