@@ -126,6 +126,29 @@ struct CtcGrad {
   Real* dlog_probs = nullptr;
 };
 
+// A convolution over three axes (fewer: leading ones of size 1), or one of its two transposes. Output o of an axis reads the inputs
+// o·stride - pad + k·dilation, k < kernel, where they exist; what lies outside is 0. x [N,C,in], w [O,C/groups,kernel], y [N,O,out]; a group is
+// C/groups channels of x and O/groups of y. Fields that a kernel does not name may be none.
+template <class Real>
+struct Conv {
+  int64_t N = 0, C = 0, O = 0, groups = 1;
+  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, pad[3] = {}, dilation[3] = {1, 1, 1};
+  const Real *x = nullptr, *w = nullptr, *y = nullptr, *bias = nullptr;
+  int64_t leaf = 0;  // of conv_weight: rows (sample, output position) of one sample leaf
+  Real* to = nullptr;
+};
+
+// A sparse matrix applied along the middle axis of [outer,in,inner]: row j of [outer,out,inner] is the chain over t from begin[j] to begin[j+1]
+// of weight[t]·x[index[t]], the first a product, then fma; 0 for an empty row; then it is divided by divisor[j] where there are divisors.
+template <class Real>
+struct Taps {
+  int64_t outer = 0, in = 0, out = 0, inner = 0;
+  const int64_t *begin = nullptr, *index = nullptr;
+  const Real *weight = nullptr, *divisor = nullptr;
+  const Real* x = nullptr;
+  Real* y = nullptr;
+};
+
 template <class Real>
 struct KernelTable {
   const char* isa;
@@ -171,6 +194,19 @@ struct KernelTable {
   // the sample leaves that hold the id (missing leaves are skipped: adding their 0 changes nothing). Rows with id == padding_idx add nothing.
   uint32_t (*embedding_backward)(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
                                  Real* dtable);
+
+  // y = conv(x, w) + bias: one chain per element over k = channels of the group, then kernel positions in row-major order, cut and folded as a
+  // Gemm over K; then the bias, [O] or none.
+  uint32_t (*conv)(const Conv<Real>&);
+  // x from y, the transpose in x: for each kernel position, in row-major order, a Gemm over the group's channels of y; these add up from +0; then
+  // the bias, [C] or none.
+  uint32_t (*conv_input)(const Conv<Real>&);
+  // w from x and y: a Gemm over the rows (sample, output position), in leaves of `leaf` rows.
+  uint32_t (*conv_weight)(const Conv<Real>&);
+  // The values that each window reads, [N,C·kernel,out] from x, and their sums [N,C,in] back from y = such columns: kernel positions ascending.
+  uint32_t (*unfold)(const Conv<Real>&);
+  uint32_t (*fold)(const Conv<Real>&);
+  uint32_t (*taps)(const Taps<Real>&);
 
   // x, y: [samples, per_sample]; y may be x.
   uint32_t (*dropout)(const Dropout& dropout, int64_t samples, int64_t per_sample, const Real* x, Real* y);

@@ -48,6 +48,14 @@ uint32_t ctc_backward(const CtcGrad<Real>& grad);
 uint32_t embedding_backward(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
                             Real* dtable);
 
+// conv.cpp, taps.cpp
+uint32_t conv(const Conv<Real>& c);
+uint32_t conv_input(const Conv<Real>& c);
+uint32_t conv_weight(const Conv<Real>& c);
+uint32_t unfold(const Conv<Real>& c);
+uint32_t fold(const Conv<Real>& c);
+uint32_t taps(const Taps<Real>& t);
+
 // random.cpp
 uint32_t dropout(const Dropout& dropout, int64_t samples, int64_t per_sample, const Real* x, Real* y);
 uint32_t uniform(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
