@@ -11,7 +11,7 @@ namespace rote {
 namespace {
 
 std::string type_text(const Value& value) {
-  static constexpr const char* kNames[] = {"none", "a bool", "an integer", "a float", "a list of integers", "a word", "a tensor", "a list of tensors"};
+  static constexpr const char* kNames[] = {"none", "a bool", "an integer", "a float", "a list of integers", "a list of numbers", "a word", "a tensor", "a list of tensors"};
   return kNames[value.index()];
 }
 
@@ -112,6 +112,12 @@ std::vector<int64_t> Arguments::list(const std::string& name) const {
   return typed<std::vector<int64_t>>(*this, name, "a list of integers");
 }
 
+std::vector<double> Arguments::numbers(const std::string& name) const {
+  if (!given(name)) return {};
+  if (const auto* whole = std::get_if<std::vector<int64_t>>(&value(name))) return {whole->begin(), whole->end()};
+  return typed<std::vector<double>>(*this, name, "a list of numbers");
+}
+
 std::optional<DType> Arguments::dtype(const std::string& name) const {
   if (!given(name)) return std::nullopt;
   for (int i = 0; i < kDTypes; ++i)
@@ -162,7 +168,7 @@ std::vector<Composition> all_compositions() {
                             cast_compositions, create_compositions, linear_compositions, norm_compositions, softmax_compositions, loss_compositions,
                             attention_compositions, reduce_compositions, inplace_compositions, gather_compositions, scan_compositions,
                             sort_compositions, strides_compositions, rearrange_compositions, compare_compositions, regression_compositions,
-                            ctc_compositions, metric_compositions}) {
+                            ctc_compositions, metric_compositions, conv_compositions, pool_compositions, resample_compositions, pad_compositions}) {
     const std::vector<Composition> some = family();
     all.insert(all.end(), some.begin(), some.end());
   }
@@ -202,7 +208,7 @@ Value call_row(const Function& function, const Arguments& a) {
           using T = std::decay_t<decltype(v)>;
           if constexpr (std::is_same_v<T, std::monostate>) return schema.attrs[attrs.size()].fallback;
           else if constexpr (std::is_constructible_v<Attr, T> && !std::is_same_v<T, Tensor> && !std::is_same_v<T, std::vector<Tensor>>) return v;
-          else throw ArgumentError(str(a.op(), ": ", name, " is a tensor; it must be a number, a list or a word."));
+          else throw ArgumentError(str(a.op(), ": ", name, " is ", type_text(a.value(name)), "; it must be a number, a list of integers or a word."));
         },
         a.value(name)));
   }

@@ -13,7 +13,7 @@
 namespace rote {
 
 // An argument or a result. A list of tensors may hold undefined ones.
-using Value = std::variant<std::monostate, bool, int64_t, double, std::vector<int64_t>, std::string, Tensor, std::vector<Tensor>>;
+using Value = std::variant<std::monostate, bool, int64_t, double, std::vector<int64_t>, std::vector<double>, std::string, Tensor, std::vector<Tensor>>;
 
 // What this library does not have: a name, an argument, a form of a call. No Error, for nothing is wrong with the call.
 struct Lacking {
@@ -39,6 +39,7 @@ class Arguments {
   bool flag(const std::string& name) const;
   const std::string& word(const std::string& name) const;
   std::vector<int64_t> list(const std::string& name) const;  // none: empty; an integer: of one
+  std::vector<double> numbers(const std::string& name) const;  // none: empty
   std::optional<DType> dtype(const std::string& name) const;  // by torch's name
   bool is_fraction(const std::string& name) const;            // a floating number, 2.0 included
 

@@ -5,6 +5,7 @@
 #include "autograd/ops/attention.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/compare.h"
+#include "autograd/ops/conv.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/ctc.h"
 #include "autograd/ops/gather.h"
@@ -15,11 +16,14 @@
 #include "autograd/ops/loss.h"
 #include "autograd/ops/metric.h"
 #include "autograd/ops/norm.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/pool.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/rearrange.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/regression.h"
+#include "autograd/ops/resample.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
@@ -29,6 +33,7 @@
 namespace rote {
 
 using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps,
-                      RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps, RegressionOps, CtcOps>::type;
+                      RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps, RegressionOps, CtcOps, ConvOps, PoolOps,
+                      ResampleOps, PadOps>::type;
 
 }  // namespace rote

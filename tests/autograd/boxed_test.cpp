@@ -172,3 +172,9 @@ TEST_CASE("view: where strides cannot say it, view refuses and reshape copies") 
   CHECK(values(reshape(x, {6})) == std::vector<double>{0, 3, 1, 4, 2, 5});
   CHECK(values(movedim(reshape(arange(6), {1, 2, 3}), {2}, {0})) == std::vector<double>{0, 3, 1, 4, 2, 5});
 }
+
+TEST_CASE("boxed: a list of numbers takes whole ones too") {
+  const Value x = from_values({1, 1, 2}, std::vector<float>{3, 5});
+  for (const Value& scale : {Value(std::vector<double>{2.0}), Value(std::vector<int64_t>{2})})
+    CHECK(values(one("upsample_nearest1d.vec", {{"input", x}, {"output_size", {}}, {"scale_factors", scale}})) == std::vector<double>{3, 3, 5, 5});
+}

@@ -47,12 +47,10 @@ Value attribute(const std::string& name, const json& value, bool float64) {
     if (float64 && (word == "float32" || word == "float16" || word == "bfloat16")) return "float64";
     return word;
   }
-  std::vector<int64_t> list;
-  for (const json& v : value) {
-    if (!v.is_number_integer()) throw Lacking{str("the argument ", name, " as ", value.dump())};
-    list.push_back(v);
-  }
-  return list;
+  const auto all = [&](bool (*test)(const json&)) { return std::all_of(value.begin(), value.end(), test); };
+  if (all([](const json& v) { return v.is_number_integer(); })) return value.get<std::vector<int64_t>>();
+  if (all([](const json& v) { return v.is_number(); })) return value.get<std::vector<double>>();
+  throw Lacking{str("the argument ", name, " as ", value.dump())};
 }
 
 const Tensor& named(const Tensors& tensors, const json& name) {
