@@ -187,6 +187,9 @@ double log1p(double x) {
   return log_from_parts(log_parts(u), lost / u);
 }
 
+// Exact by definition, as fma and sqrt are, and so the same in every C library.
+double fmod(double x, double y) { return __builtin_fmod(x, y); }
+
 double pow(double x, double y) {
   if (y == 0.0 || x == 1.0) return 1.0;
   if (is_nan(x) || is_nan(y)) return x + y;
@@ -338,6 +341,16 @@ double atan2(double y, double x) {
   return with_sign(left ? kPi - (angle - kPiLow) : angle, y);
 }
 
+// The larger of the two is brought near 1, so that no square overflows and none that counts vanishes.
+double hypot(double x, double y) {
+  const double a = magnitude(x), b = magnitude(y);
+  if (a == kInfinity || b == kInfinity) return kInfinity;
+  const double larger = a > b ? a : b, other = a > b ? b : a;
+  const double scale = larger > 0x1p500 ? 0x1p-600 : larger < 0x1p-400 ? 0x1p600 : 1.0;
+  const double c = larger * scale, d = other * scale;
+  return __builtin_sqrt(fused(c, c, d * d)) / scale;
+}
+
 double asin(double x) {
   if (!(magnitude(x) <= 1.0)) return kNan;
   if (magnitude(x) < 0x1p-27) return x;
@@ -382,6 +395,34 @@ double tanh(double x) {
   if (a >= 1.0) return with_sign(1.0 - 2.0 / (expm1(2.0 * a) + 2.0), x);
   const double e = expm1(-2.0 * a);
   return with_sign(-e / (e + 2.0), x);
+}
+
+namespace {
+
+double log_of_twice(double x) { return log(x) + 0x1.62e42fefa39efp-1; }
+
+}  // namespace
+
+double asinh(double x) {
+  const double a = magnitude(x);
+  if (is_nan(x) || a < 0x1p-28) return x;
+  if (a > 0x1p28) return with_sign(log_of_twice(a), x);
+  const double square = a * a;
+  return with_sign(log1p(a + square / (1.0 + __builtin_sqrt(square + 1.0))), x);
+}
+
+double acosh(double x) {
+  if (!(x >= 1.0)) return kNan;
+  if (x > 0x1p28) return log_of_twice(x);
+  const double above = x - 1.0;
+  return log1p(above + __builtin_sqrt(2.0 * above + above * above));
+}
+
+double atanh(double x) {
+  const double a = magnitude(x);
+  if (!(a <= 1.0)) return kNan;
+  if (a < 0x1p-28) return x;
+  return with_sign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
 }
 
 double sigmoid(double x) {

@@ -1,6 +1,6 @@
 // kernels/math64.h — elementary functions in fp64, ours: the same bits on every machine. Scalar, compiled once, baseline.
 //
-// Within 2.1 ulps of the truth (erfc 3, erfinv and normal_quantile 4; measured). They serve f64 tensors, tables, schedules, bias corrections
+// Within 2.2 ulps of the truth (erfc 3, erfinv and normal_quantile 4; measured); fmod is exact. They serve f64 tensors, tables, schedules, bias corrections
 // and all f32 functions that have no polynomial of their own (simd/math.h). Special values are those of C's <math.h>. Formulas and
 // coefficients: docs/arithmetic.md.
 #pragma once
@@ -17,6 +17,7 @@ double log2(double x);
 double log10(double x);
 double log1p(double x);
 double pow(double x, double y);
+double fmod(double x, double y);  // x - y·trunc(x/y)
 
 double sin(double x);
 double cos(double x);
@@ -25,10 +26,14 @@ double asin(double x);
 double acos(double x);
 double atan(double x);
 double atan2(double y, double x);
+double hypot(double x, double y);
 
 double sinh(double x);
 double cosh(double x);
 double tanh(double x);
+double asinh(double x);
+double acosh(double x);
+double atanh(double x);
 double sigmoid(double x);
 
 double erf(double x);

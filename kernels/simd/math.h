@@ -164,10 +164,15 @@ ROTE_INLINE Vec acos(Vec x) { return by_lanes(x, math64::acos); }
 ROTE_INLINE Vec atan(Vec x) { return by_lanes(x, math64::atan); }
 ROTE_INLINE Vec sinh(Vec x) { return by_lanes(x, math64::sinh); }
 ROTE_INLINE Vec cosh(Vec x) { return by_lanes(x, math64::cosh); }
+ROTE_INLINE Vec asinh(Vec x) { return by_lanes(x, math64::asinh); }
+ROTE_INLINE Vec acosh(Vec x) { return by_lanes(x, math64::acosh); }
+ROTE_INLINE Vec atanh(Vec x) { return by_lanes(x, math64::atanh); }
 ROTE_INLINE Vec erfc(Vec x) { return by_lanes(x, math64::erfc); }
 ROTE_INLINE Vec erfinv(Vec x) { return by_lanes(x, math64::erfinv); }
 ROTE_INLINE Vec pow(Vec x, Vec y) { return by_lanes(x, y, math64::pow); }
 ROTE_INLINE Vec atan2(Vec y, Vec x) { return by_lanes(y, x, math64::atan2); }
+ROTE_INLINE Vec hypot(Vec x, Vec y) { return by_lanes(x, y, math64::hypot); }
+ROTE_INLINE Vec fmod(Vec x, Vec y) { return by_lanes(x, y, math64::fmod); }
 
 // To whole numbers. From 2^mantissa on every number is whole already; NaN stays.
 ROTE_INLINE Vec round(Vec x) {

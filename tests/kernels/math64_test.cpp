@@ -35,7 +35,7 @@ struct Function {
 const Function kFunctions[] = {
     {"exp", m::exp, 1},     {"exp2", m::exp2, 1},   {"expm1", m::expm1, 2},     {"log", m::log, 1},     {"log2", m::log2, 1},     {"log10", m::log10, 1},
     {"log1p", m::log1p, 1}, {"sin", m::sin, 1},     {"cos", m::cos, 1},         {"tan", m::tan, 2},     {"asin", m::asin, 2},     {"acos", m::acos, 2},
-    {"atan", m::atan, 1},   {"sinh", m::sinh, 2},   {"cosh", m::cosh, 2},       {"tanh", m::tanh, 2},   {"sigmoid", m::sigmoid, 2}, {"erf", m::erf, 2},
+    {"atan", m::atan, 1},   {"sinh", m::sinh, 2},   {"cosh", m::cosh, 2},       {"tanh", m::tanh, 2},   {"asinh", m::asinh, 2}, {"acosh", m::acosh, 3}, {"atanh", m::atanh, 2}, {"sigmoid", m::sigmoid, 2}, {"erf", m::erf, 2},
     {"erfc", m::erfc, 3},   {"erfinv", m::erfinv, 4}, {"normal_quantile", m::normal_quantile, 4},
 };
 
@@ -45,6 +45,7 @@ int64_t steps(double a, double b) { return std::abs(static_cast<int64_t>(bits(a)
 double call(const Golden& g, int64_t* bound) {
   if (std::string_view(g.name) == "pow") return *bound = 1, m::pow(g.x, g.y);
   if (std::string_view(g.name) == "atan2") return *bound = 2, m::atan2(g.x, g.y);
+  if (std::string_view(g.name) == "hypot") return *bound = 1, m::hypot(g.x, g.y);
   for (const Function& f : kFunctions) {
     if (std::string_view(f.name) == g.name) return *bound = f.ulps, f.of(g.x);
   }
@@ -73,7 +74,7 @@ TEST_CASE("math64: special values are those of C") {
   } functions[] = {{"exp", m::exp, std::exp},    {"exp2", m::exp2, std::exp2},    {"expm1", m::expm1, std::expm1}, {"log", m::log, std::log},    {"log2", m::log2, std::log2},
                    {"log10", m::log10, std::log10}, {"log1p", m::log1p, std::log1p}, {"sin", m::sin, std::sin},       {"cos", m::cos, std::cos},    {"tan", m::tan, std::tan},
                    {"asin", m::asin, std::asin}, {"acos", m::acos, std::acos},    {"atan", m::atan, std::atan},    {"sinh", m::sinh, std::sinh}, {"cosh", m::cosh, std::cosh},
-                   {"tanh", m::tanh, std::tanh}, {"erf", m::erf, std::erf},       {"erfc", m::erfc, std::erfc}};
+                   {"tanh", m::tanh, std::tanh}, {"asinh", m::asinh, std::asinh}, {"acosh", m::acosh, std::acosh}, {"atanh", m::atanh, std::atanh}, {"erf", m::erf, std::erf},       {"erfc", m::erfc, std::erfc}};
   for (const auto& f : functions) {
     for (double x : special) {
       const double got = f.ours(x), want = f.c(x);
@@ -92,7 +93,9 @@ TEST_CASE("math64: special values are those of C") {
     for (double y : special) {
       CAPTURE(x);
       CAPTURE(y);
-      const double power = m::pow(x, y), angle = m::atan2(x, y);
+      const double power = m::pow(x, y), angle = m::atan2(x, y), length = m::hypot(x, y);
+      if (std::isnan(std::hypot(x, y))) CHECK(std::isnan(length));
+      else CHECK(steps(length, std::hypot(x, y)) <= 1);
       if (std::isnan(std::pow(x, y))) CHECK(std::isnan(power));
       else CHECK(steps(power, std::pow(x, y)) <= 2);
       if (std::isnan(std::atan2(x, y))) CHECK(std::isnan(angle));
