@@ -74,7 +74,8 @@ Tensor Arguments::number_tensor(const Value& number) const {
     const bool narrow = beside->axes() > 0 && size_of(beside->dtype()) <= 2;
     dtype = !narrow ? beside->dtype() : is_floating(beside->dtype()) ? DType::f32 : info(beside->dtype()).category == 1 ? DType::i64 : DType::boolean;
   }
-  if (const auto* v = std::get_if<int64_t>(&number); v != nullptr && dtype == DType::i64) return alias(from_values({1}, std::vector<int64_t>{*v}), {}, {}, 0);
+  if (const auto* v = std::get_if<int64_t>(&number); v != nullptr && info(dtype).category == 1)
+    return converted(alias(from_values({1}, std::vector<int64_t>{*v}), {}, {}, 0), dtype);  // exact in i64, wraps in a narrower dtype
   return scalar(number_of(number), dtype);
 }
 
@@ -168,7 +169,8 @@ std::vector<Composition> all_compositions() {
                             cast_compositions, create_compositions, linear_compositions, norm_compositions, softmax_compositions, loss_compositions,
                             attention_compositions, reduce_compositions, inplace_compositions, gather_compositions, scan_compositions,
                             sort_compositions, strides_compositions, rearrange_compositions, compare_compositions, regression_compositions,
-                            ctc_compositions, metric_compositions, conv_compositions, pool_compositions, resample_compositions, pad_compositions}) {
+                            ctc_compositions, metric_compositions, conv_compositions, pool_compositions, resample_compositions, pad_compositions,
+                            elementary_compositions, bitwise_compositions}) {
     const std::vector<Composition> some = family();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -61,7 +61,8 @@ double value_off_kinks(const Row& row, Sequence& sequence) {
   return x;
 }
 
-Tensor sample_input(const Row& row, const Operand& operand, const Shape& shape, const Binding& binding, Sequence& sequence) {
+Tensor sample_input(const OpEntry& op, const Operand& operand, const Shape& shape, const Binding& binding, Sequence& sequence) {
+  const Row& row = op.row;
   if (operand.dtype == DType::i64) {
     const int64_t V = binding.bound['V' - 'A'] ? binding.letters['V' - 'A'] : 2;
     std::vector<int64_t> values(static_cast<size_t>(shape.numel()));
@@ -70,7 +71,8 @@ Tensor sample_input(const Row& row, const Operand& operand, const Shape& shape, 
   }
   std::vector<double> values(static_cast<size_t>(shape.numel()));
   for (double& v : values) v = operand.dtype == DType::boolean ? static_cast<double>(sequence.next() < 0.7) : value_off_kinks(row, sequence);
-  return converted(from_values(shape, values), operand.dtype.value_or(DType::f64));
+  const bool integers = op.formula != nullptr && op.formula->f64->forward == nullptr;  // it has no loop over floating numbers
+  return converted(from_values(shape, values), operand.dtype.value_or(integers ? DType::i64 : DType::f64));
 }
 
 // Σ y·weights with fixed weights, and the weights.
@@ -111,7 +113,7 @@ std::vector<RowSample> row_samples(const OpEntry& op) {
     for (const Operand& operand : op.schema.inputs) {
       const bool absent = operand.any_shape && !given.count(operand.name);
       const Shape shape = operand.any_shape ? shape_from(given[operand.name]) : bound_shape(operand, binding);
-      sample.inputs.push_back(absent ? Tensor() : sample_input(op.row, operand, shape, binding, sequence));
+      sample.inputs.push_back(absent ? Tensor() : sample_input(op, operand, shape, binding, sequence));
     }
     for (const AttrSpec& attr : op.schema.attrs) sample.attrs.push_back(given.count(attr.name) ? attr_from(given[attr.name]) : attr.fallback);
     samples.push_back(std::move(sample));

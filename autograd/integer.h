@@ -15,6 +15,9 @@ constexpr Integer operator+(Integer a, Integer b) { return Integer::wrap(bits(a)
 constexpr Integer operator-(Integer a, Integer b) { return Integer::wrap(bits(a) - bits(b)); }
 constexpr Integer operator*(Integer a, Integer b) { return Integer::wrap(bits(a) * bits(b)); }
 constexpr Integer operator-(Integer a) { return Integer::wrap(-bits(a)); }
+// Toward zero; by 0 it is 0, which the functions that divide refuse before.
+constexpr Integer operator/(Integer a, Integer b) { return b.v == 0 ? Integer(0) : b.v == -1 ? -a : Integer(a.v / b.v); }
+constexpr Integer fmod(Integer a, Integer b) { return b.v == 0 || b.v == -1 ? Integer(0) : Integer(a.v % b.v); }
 constexpr bool operator==(Integer a, Integer b) { return a.v == b.v; }
 constexpr bool operator!=(Integer a, Integer b) { return a.v != b.v; }
 constexpr bool operator<(Integer a, Integer b) { return a.v < b.v; }
@@ -40,6 +43,21 @@ constexpr Integer pow(Integer base, Integer exponent) {
   for (uint64_t left = bits(exponent); left != 0; left >>= 1, base = base * base)
     if (left & 1) power = power * base;
   return power;
+}
+
+constexpr Integer operator&(Integer a, Integer b) { return a.v & b.v; }
+constexpr Integer operator|(Integer a, Integer b) { return a.v | b.v; }
+constexpr Integer operator^(Integer a, Integer b) { return a.v ^ b.v; }
+// In i64, narrower dtypes included: what leaves them is cut off when the result is stored, and the sign fills from the left.
+constexpr Integer shift_left(Integer a, Integer by) { return by.v < 0 || by.v > 63 ? Integer(0) : Integer::wrap(bits(a) << by.v); }
+constexpr Integer shift_right(Integer a, Integer by) { return a.v >> (by.v < 0 || by.v > 63 ? 63 : by.v); }
+constexpr Integer gcd(Integer a, Integer b) {
+  while (b.v != 0) {
+    const Integer rest = fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return abs(a);
 }
 
 }  // namespace rote

@@ -3,11 +3,13 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
+#include "autograd/ops/bitwise.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/ctc.h"
+#include "autograd/ops/elementary.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/inplace.h"
@@ -34,6 +36,6 @@ namespace rote {
 
 using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps,
                       RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps, RegressionOps, CtcOps, ConvOps, PoolOps,
-                      ResampleOps, PadOps>::type;
+                      ResampleOps, PadOps, ElementaryOps, BitwiseOps>::type;
 
 }  // namespace rote

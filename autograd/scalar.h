@@ -53,12 +53,17 @@ inline Scalar atan(Scalar a) { return math64::atan(a.v); }
 inline Scalar sinh(Scalar a) { return math64::sinh(a.v); }
 inline Scalar cosh(Scalar a) { return math64::cosh(a.v); }
 inline Scalar tanh(Scalar a) { return math64::tanh(a.v); }
+inline Scalar asinh(Scalar a) { return math64::asinh(a.v); }
+inline Scalar acosh(Scalar a) { return math64::acosh(a.v); }
+inline Scalar atanh(Scalar a) { return math64::atanh(a.v); }
 inline Scalar sigmoid(Scalar a) { return math64::sigmoid(a.v); }
 inline Scalar erf(Scalar a) { return math64::erf(a.v); }
 inline Scalar erfc(Scalar a) { return math64::erfc(a.v); }
 inline Scalar erfinv(Scalar a) { return math64::erfinv(a.v); }
 inline Scalar pow(Scalar a, Scalar b) { return math64::pow(a.v, b.v); }
 inline Scalar atan2(Scalar a, Scalar b) { return math64::atan2(a.v, b.v); }
+inline Scalar hypot(Scalar a, Scalar b) { return math64::hypot(a.v, b.v); }
+inline Scalar fmod(Scalar a, Scalar b) { return math64::fmod(a.v, b.v); }
 
 // v + d·ε with ε² = 0: a formula over it gives its value and its derivative along d.
 struct Dual {
@@ -115,6 +120,9 @@ inline Dual atan(Dual a) { return chain(a, atan(a.v), Scalar(1) / (Scalar(1) + a
 inline Dual sinh(Dual a) { return chain(a, sinh(a.v), cosh(a.v)); }
 inline Dual cosh(Dual a) { return chain(a, cosh(a.v), sinh(a.v)); }
 inline Dual tanh(Dual a) { return chain(a, tanh(a.v), Scalar(1) - tanh(a.v) * tanh(a.v)); }
+inline Dual asinh(Dual a) { return chain(a, asinh(a.v), rsqrt(a.v * a.v + 1)); }
+inline Dual acosh(Dual a) { return chain(a, acosh(a.v), rsqrt(a.v * a.v - 1)); }
+inline Dual atanh(Dual a) { return chain(a, atanh(a.v), Scalar(1) / (Scalar(1) - a.v * a.v)); }
 inline Dual sigmoid(Dual a) { return chain(a, sigmoid(a.v), sigmoid(a.v) * sigmoid(-a.v)); }
 inline Dual erf(Dual a) { return chain(a, erf(a.v), Scalar(kTwoOverRootPi) * exp(-(a.v * a.v))); }
 inline Dual erfc(Dual a) { return chain(a, erfc(a.v), Scalar(-kTwoOverRootPi) * exp(-(a.v * a.v))); }
@@ -128,5 +136,11 @@ inline Dual atan2(Dual a, Dual b) {
   const Scalar square = a.v * a.v + b.v * b.v;
   return {atan2(a.v, b.v), along(b.v / square, a.d) - along(a.v / square, b.d)};
 }
+
+inline Dual hypot(Dual a, Dual b) {
+  const Scalar y = hypot(a.v, b.v);
+  return {y, along(a.v / y, a.d) + along(b.v / y, b.d)};
+}
+inline Dual fmod(Dual a, Dual b) { return {fmod(a.v, b.v), a.d - along(trunc(a.v / b.v), b.d)}; }
 
 }  // namespace rote

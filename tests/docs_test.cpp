@@ -47,6 +47,7 @@ std::string cell(std::string text) {
 std::string dtypes(const OpEntry& op) {
   if (op.formula != nullptr) return op.formula->f64->forward == nullptr ? "integers, bool" : op.row.integers ? "all" : "floating; integers as f32";
   const std::vector<Operand>& in = op.schema.inputs;
+  if (std::all_of(in.begin(), in.end(), [](const Operand& x) { return x.dtype.has_value(); })) return name(*in[0].dtype);
   return std::any_of(in.begin(), in.end(), [](const Operand& x) { return x.any_dtype; }) ? "all" : "floating";
 }
 

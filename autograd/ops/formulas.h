@@ -2,12 +2,14 @@
 #pragma once
 
 #include "autograd/ops/activation.h"
+#include "autograd/ops/bitwise.h"
+#include "autograd/ops/elementary.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/regression.h"
 
 namespace rote {
 
-using AllFormulas = Joined<PointwiseOps, ActivationOps, RegressionOps>::type;
+using AllFormulas = Joined<PointwiseOps, ActivationOps, RegressionOps, ElementaryOps, BitwiseOps>::type;
 
 template <class List>
 inline constexpr int kCount = 0;

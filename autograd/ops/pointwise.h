@@ -1,6 +1,7 @@
-// autograd/ops/pointwise.h — arithmetic, comparison and elementary functions, element by element. Activations: activation.h.
+// autograd/ops/pointwise.h — arithmetic, selection and comparison, element by element. Functions: elementary.h. Bits: bitwise.h.
 #pragma once
 
+#include "autograd/ops/elementary.h"
 #include "autograd/row.h"
 
 namespace rote {
@@ -30,13 +31,51 @@ struct Div : Formula<2> {  // z = x/y
   template <class V> static Two<V> backward(V x, V y, V dz) { return {dz / y, -(dz * x / y) / y}; }
 };
 
-struct Pow : Formula<2> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0
-  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*]) -> z[*]", .saves = "x y z", .reads = "x y, x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
-  template <class V> static V forward(V x, V y) { return pow(x, y); }
-  template <class V> static Two<V> backward(V x, V y, V z, V dz) {
-    const V dx = select(y == V(0), V(0), dz * y * pow(x, y - V(1)));
-    return {dx, select((x == V(0)) & (y >= V(0)), V(0), dz * z * log(x))};
+struct Pow : Formula<2, 1> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0; factors of both count as infinite from `limit` on
+  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*], limit=1.7976931348623157e308) -> z[*]", .saves = "x y z", .reads = "x y, x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
+  template <class V> static V limited(V v, V limit) { return select(abs(v) < limit, v, v * V(__builtin_inff())); }
+  template <class V> static V forward(V x, V y, V) { return pow(x, y); }
+  template <class V> static Two<V> backward(V x, V y, V z, V dz, V limit) {
+    const V dx = dz * limited(y * limited(pow(x, y - V(1)), limit), limit);
+    const V dy = dz * limited(z * log(x), limit);
+    return {select(y == V(0), V(0), dx), select((x == V(0)) & (y >= V(0)), V(0), dy)};
   }
+};
+
+// The whole number below x/y. fmod is exact, so that x less it is a multiple of y; a quotient of x and y alone could round up to the next.
+template <class V>
+V floor_quotient(V x, V y) {
+  const V rest = fmod(x, y);
+  const V whole = (x - rest) / y;
+  const auto across = ((rest < V(0)) & (y > V(0))) | ((rest > V(0)) & (y < V(0)));
+  return select(y == V(0), x / y, round(select(across, whole - V(1), whole)));
+}
+
+struct FloorDivide : Formula<2> {  // z = ⌊x/y⌋
+  static constexpr Row row{.name = "floor_divide", .schema = "floor_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  template <class V> static V forward(V x, V y) { return floor_quotient(x, y); }
+  template <class V> static Two<V> backward(V) { return {V(0), V(0)}; }
+};
+
+struct TruncDivide : Formula<2> {  // z = x/y without its fraction
+  static constexpr Row row{.name = "trunc_divide", .schema = "trunc_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  template <class V> static V forward(V x, V y) { return trunc(x / y); }
+  template <class V> static Two<V> backward(V) { return {V(0), V(0)}; }
+};
+
+struct Remainder : Formula<2> {  // z = x - y·⌊x/y⌋, of y's sign
+  static constexpr Row row{.name = "remainder", .schema = "remainder(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  template <class V> static V forward(V x, V y) {
+    const V rest = fmod(x, y);
+    return select(((rest < V(0)) & (y > V(0))) | ((rest > V(0)) & (y < V(0))), rest + y, rest);
+  }
+  template <class V> static Two<V> backward(V x, V y, V dz) { return {dz, -dz * floor_quotient(x, y)}; }
+};
+
+struct Fmod : Formula<2> {  // z = x - y·trunc(x/y), of x's sign
+  static constexpr Row row{.name = "fmod", .schema = "fmod(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  template <class V> static V forward(V x, V y) { return fmod(x, y); }
+  template <class V> static Two<V> backward(V x, V y, V dz) { return {dz, -dz * trunc(x / y)}; }
 };
 
 struct Maximum : Formula<2> {  // the larger; NaN wins; equal values share the gradient
@@ -57,6 +96,27 @@ struct Minimum : Formula<2> {  // the smaller; NaN wins; equal values share the 
   }
 };
 
+struct Fmax : Formula<2> {  // the larger; of a number and NaN the number; equal values share the gradient
+  static constexpr Row row{.name = "fmax", .schema = "fmax(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "fmax(self, other)"};
+  static constexpr bool moves_only = true;
+  template <class V> static V forward(V x, V y) { return select((x >= y) | (y != y), x, y); }
+  template <class V> static Two<V> backward(V x, V y, V dz) {
+    const V half = dz * V(0.5f);
+    const auto takes_x = (x > y) | (y != y);
+    return {select(x == y, half, select(takes_x, dz, V(0))), select(x == y, half, select(takes_x, V(0), dz))};
+  }
+};
+struct Fmin : Formula<2> {  // the smaller; of a number and NaN the number; equal values share the gradient
+  static constexpr Row row{.name = "fmin", .schema = "fmin(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "fmin(self, other)"};
+  static constexpr bool moves_only = true;
+  template <class V> static V forward(V x, V y) { return select((x <= y) | (y != y), x, y); }
+  template <class V> static Two<V> backward(V x, V y, V dz) {
+    const V half = dz * V(0.5f);
+    const auto takes_x = (x < y) | (y != y);
+    return {select(x == y, half, select(takes_x, dz, V(0))), select(x == y, half, select(takes_x, V(0), dz))};
+  }
+};
+
 struct Neg : Formula<1> {  // y = -x
   static constexpr Row row{.name = "neg", .schema = "neg(x[*]) -> y[*]", .integers = true};
   template <class V> static V forward(V x) { return -x; }
@@ -69,28 +129,18 @@ struct Abs : Formula<1> {  // y = |x|; the derivative at 0 and NaN is 0
   template <class V> static V backward(V x, V dy) { return select(x > V(0), dy, select(x < V(0), -dy, V(0))); }
 };
 
-struct Exp : Formula<1> {  // y = eˣ
-  static constexpr Row row{.name = "exp", .schema = "exp(x[*]) -> y[*]", .saves = "y", .aten = "exp(self)"};
-  template <class V> static V forward(V x) { return exp(x); }
-  template <class V> static V backward(V y, V dy) { return dy * y; }
+struct Sign : Formula<1> {  // 1, 0 or -1; 0 of NaN
+  static constexpr Row row{.name = "sign", .schema = "sign(x[*]) -> y[*]", .kinks = "0", .integers = true, .aten = "sign(self); sgn(self)"};
+  static constexpr bool moves_only = true;
+  template <class V> static V forward(V x) { return select(x > V(0), V(1), select(x < V(0), V(-1), V(0))); }
+  template <class V> static V backward(V) { return V(0); }
 };
 
-struct Log : Formula<1> {  // y = ln x
-  static constexpr Row row{.name = "log", .schema = "log(x[*]) -> y[*]", .saves = "x", .low = 0.25, .aten = "log(self)"};
-  template <class V> static V forward(V x) { return log(x); }
-  template <class V> static V backward(V x, V dy) { return dy / x; }
-};
-
-struct Sqrt : Formula<1> {  // y = √x
-  static constexpr Row row{.name = "sqrt", .schema = "sqrt(x[*]) -> y[*]", .saves = "y", .low = 0.25, .aten = "sqrt(self)"};
-  template <class V> static V forward(V x) { return sqrt(x); }
-  template <class V> static V backward(V y, V dy) { return dy / (y + y); }
-};
-
-struct Rsqrt : Formula<1> {  // y = 1/√x
-  static constexpr Row row{.name = "rsqrt", .schema = "rsqrt(x[*]) -> y[*]", .saves = "y", .low = 0.25, .aten = "rsqrt(self)"};
-  template <class V> static V forward(V x) { return V(1) / sqrt(x); }
-  template <class V> static V backward(V y, V dy) { return V(-0.5f) * dy * (y * y * y); }
+struct Copysign : Formula<2> {  // |x| with the sign of y, whose zeros have one; the derivative at x = 0 is 0
+  static constexpr Row row{.name = "copysign", .schema = "copysign(x[*], y[*]) -> z[*]", .saves = "x z", .reads = "x z, ", .kinks = "0", .aten = "copysign.Tensor(self, other); copysign.Scalar(self, other)"};
+  static constexpr bool moves_only = true;
+  template <class V> static V forward(V x, V y) { return copysign(x, y); }
+  template <class V> static Two<V> backward(V x, V z, V dz) { return {select(x == V(0), V(0), dz * (z / x)), V(0)}; }
 };
 
 struct Reciprocal : Formula<1> {  // y = 1/x
@@ -103,72 +153,6 @@ struct Square : Formula<1> {  // y = x²
   static constexpr Row row{.name = "square", .schema = "square(x[*]) -> y[*]", .saves = "x", .integers = true};
   template <class V> static V forward(V x) { return x * x; }
   template <class V> static V backward(V x, V dy) { return dy * (x + x); }
-};
-
-struct Sin : Formula<1> {  // y = sin x
-  static constexpr Row row{.name = "sin", .schema = "sin(x[*]) -> y[*]", .saves = "x", .aten = "sin(self)"};
-  template <class V> static V forward(V x) { return sin(x); }
-  template <class V> static V backward(V x, V dy) { return dy * cos(x); }
-};
-
-struct Cos : Formula<1> {  // y = cos x
-  static constexpr Row row{.name = "cos", .schema = "cos(x[*]) -> y[*]", .saves = "x", .aten = "cos(self)"};
-  template <class V> static V forward(V x) { return cos(x); }
-  template <class V> static V backward(V x, V dy) { return -dy * sin(x); }
-};
-
-struct Tan : Formula<1> {  // y = tan x
-  static constexpr Row row{.name = "tan", .schema = "tan(x[*]) -> y[*]", .saves = "y", .low = -1, .high = 1, .aten = "tan(self)"};
-  template <class V> static V forward(V x) { return tan(x); }
-  template <class V> static V backward(V y, V dy) { return dy * (V(1) + y * y); }
-};
-
-struct Atan : Formula<1> {  // y = arctan x
-  static constexpr Row row{.name = "atan", .schema = "atan(x[*]) -> y[*]", .saves = "x", .aten = "atan(self)"};
-  template <class V> static V forward(V x) { return atan(x); }
-  template <class V> static V backward(V x, V dy) { return dy / (V(1) + x * x); }
-};
-
-struct Sinh : Formula<1> {  // y = (e^x - e^-x)/2
-  static constexpr Row row{.name = "sinh", .schema = "sinh(x[*]) -> y[*]", .saves = "x", .aten = "sinh(self)"};
-  template <class V> static V forward(V x) { return sinh(x); }
-  template <class V> static V backward(V x, V dy) { return dy * cosh(x); }
-};
-
-struct Cosh : Formula<1> {  // y = (e^x + e^-x)/2
-  static constexpr Row row{.name = "cosh", .schema = "cosh(x[*]) -> y[*]", .saves = "x", .aten = "cosh(self)"};
-  template <class V> static V forward(V x) { return cosh(x); }
-  template <class V> static V backward(V x, V dy) { return dy * sinh(x); }
-};
-
-struct Erf : Formula<1> {  // y = 2/√π·∫e^-t² from 0 to x
-  static constexpr Row row{.name = "erf", .schema = "erf(x[*]) -> y[*]", .saves = "x", .aten = "erf(self)"};
-  template <class V> static V forward(V x) { return erf(x); }
-  template <class V> static V backward(V x, V dy) { return dy * (V(1.12837916709551257390) * exp(-(x * x))); }
-};
-
-struct Exp2 : Formula<1> {  // y = 2^x
-  static constexpr Row row{.name = "exp2", .schema = "exp2(x[*]) -> y[*]", .saves = "y", .aten = "exp2(self)"};
-  template <class V> static V forward(V x) { return exp2(x); }
-  template <class V> static V backward(V y, V dy) { return dy * (y * V(0.69314718055994530942)); }
-};
-
-struct Expm1 : Formula<1> {  // y = e^x - 1, exact near 0
-  static constexpr Row row{.name = "expm1", .schema = "expm1(x[*]) -> y[*]", .saves = "y", .aten = "expm1(self)"};
-  template <class V> static V forward(V x) { return expm1(x); }
-  template <class V> static V backward(V y, V dy) { return dy * (y + V(1)); }
-};
-
-struct Log1p : Formula<1> {  // y = ln(1 + x), exact near 0
-  static constexpr Row row{.name = "log1p", .schema = "log1p(x[*]) -> y[*]", .saves = "x", .low = -0.75, .aten = "log1p(self)"};
-  template <class V> static V forward(V x) { return log1p(x); }
-  template <class V> static V backward(V x, V dy) { return dy / (x + V(1)); }
-};
-
-struct Log2 : Formula<1> {  // y = log₂ x
-  static constexpr Row row{.name = "log2", .schema = "log2(x[*]) -> y[*]", .saves = "x", .low = 0.25, .aten = "log2(self)"};
-  template <class V> static V forward(V x) { return log2(x); }
-  template <class V> static V backward(V x, V dy) { return dy / (x * V(0.69314718055994530942)); }
 };
 
 // To whole numbers: the derivative is 0 between the steps, and taken as 0 on them.
@@ -206,6 +190,27 @@ struct Clamp : Formula<1, 2> {  // y = min(max(x, low), high); the gradient pass
   template <class V> static V backward(V x, V dy, V low, V high) { return select((x > low) & (x < high), dy, V(0)); }
 };
 
+struct ClampBetween : Formula<3> {  // Clamp between two tensors; x shares the gradient with a border that it is equal to
+  static constexpr Row row{.name = "clamp_between", .schema = "clamp_between(x[*], low[*], high[*]) -> y[*]", .saves = "x low high", .integers = true};
+  template <class V> static V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
+  template <class V> static Three<V> backward(V x, V low, V high, V dy) {
+    const V half = dy * V(0.5f), zero = V(0);
+    const auto open = low < high;
+    const V at_low = select(open & (x == low), half, select((x < low) & (low <= high), dy, zero));
+    const V at_high = select(open & (x == high), half, select((low > high) | ((x > high) & (low <= high)), dy, zero));
+    return {select((x < low) | (x > high), zero, select(open & ((x == low) | (x == high)), half, dy)), at_low, at_high};
+  }
+};
+
+struct NanToNum : Formula<1, 3> {  // y = x with other values for NaN and the infinities, where the gradient stops
+  static constexpr Row row{.name = "nan_to_num", .schema = "nan_to_num(x[*], nan, positive, negative) -> y[*]", .saves = "x", .samples = "*=2,3 nan=0.5 positive=9.0 negative=-9.0"};
+  static constexpr bool moves_only = true;
+  template <class V> static V forward(V x, V nan, V positive, V negative) {
+    return select(x != x, nan, select(abs(x) == V(__builtin_inff()), select(x > V(0), positive, negative), x));
+  }
+  template <class V> static V backward(V x, V dy, V, V, V) { return select(abs(x) < V(__builtin_inff()), dy, V(0)); }
+};
+
 struct BceWithLogits : Formula<2> {  // y = max(x,0) - x·t + log(1 + e^-|x|): binary cross-entropy of a logit and its target
   static constexpr Row row{.name = "bce_with_logits", .schema = "bce_with_logits(x[*], t[*]) -> y[*]", .saves = "x t", .autocast = Autocast::f32, .kinks = "0"};
   template <class V> static V forward(V x, V t) { return (maximum(x, V(0)) - x * t) + log1p(exp(-abs(x))); }
@@ -238,13 +243,14 @@ struct Ge : Formula<2> {
   template <class V> static V forward(V x, V y) { return select(x >= y, V(1), V(0)); }
 };
 
-using PointwiseOps = OpList<Add, Sub, Mul, Div, Pow, Maximum, Minimum, Neg, Abs, Exp, Log, Sqrt, Rsqrt, Reciprocal, Square, Sin, Cos, Tan, Atan, Sinh, Cosh, Erf,
-                            Exp2, Expm1, Log1p, Log2, Floor, Ceil, Trunc, Round, Where, Clamp, BceWithLogits, Eq, Ne,
-                            Lt, Le, Gt, Ge>;
+using PointwiseOps = OpList<Add, Sub, Mul, Div, Pow, FloorDivide, TruncDivide, Remainder, Fmod, Maximum, Minimum, Fmax, Fmin, Neg, Abs, Sign, Copysign, Reciprocal,
+                            Square, Floor, Ceil, Trunc, Round, Where, Clamp, ClampBetween, NanToNum, BceWithLogits, Eq, Ne, Lt, Le, Gt, Ge>;
 
 }  // namespace rote
 
 #ifndef ROTE_ISA_NAME  // the per-ISA objects compile the formulas only
+#include <optional>
+
 #include "autograd/apply.h"
 
 // Each takes tensors of any dtype; dtypes and shapes join by PyTorch's promotion and broadcasting. A double is a scalar that promotes by
@@ -255,34 +261,31 @@ inline Tensor add(const Tensor& x, const Tensor& y) { return apply<Add>({x, y});
 Tensor sub(const Tensor& x, const Tensor& y);  // not of two bools
 inline Tensor mul(const Tensor& x, const Tensor& y) { return apply<Mul>({x, y}); }
 inline Tensor div(const Tensor& x, const Tensor& y) { return apply<Div>({x, y}); }
-inline Tensor pow(const Tensor& x, const Tensor& y) { return apply<Pow>({x, y}); }
+Tensor pow(const Tensor& x, const Tensor& y);
+// Not of two bools; integers are not divided by 0.
+Tensor floor_divide(const Tensor& x, const Tensor& y);
+Tensor trunc_divide(const Tensor& x, const Tensor& y);
+Tensor remainder(const Tensor& x, const Tensor& y);
+Tensor fmod(const Tensor& x, const Tensor& y);
 inline Tensor maximum(const Tensor& x, const Tensor& y) { return apply<Maximum>({x, y}); }
 inline Tensor minimum(const Tensor& x, const Tensor& y) { return apply<Minimum>({x, y}); }
+inline Tensor fmax(const Tensor& x, const Tensor& y) { return apply<Fmax>({x, y}); }
+inline Tensor fmin(const Tensor& x, const Tensor& y) { return apply<Fmin>({x, y}); }
+inline Tensor sign(const Tensor& x) { return apply<Sign>({x}); }
+inline Tensor copysign(const Tensor& x, const Tensor& y) { return apply<Copysign>({x, y}); }
 Tensor neg(const Tensor& x);  // not of bool
 inline Tensor abs(const Tensor& x) { return apply<Abs>({x}); }
-inline Tensor exp(const Tensor& x) { return apply<Exp>({x}); }
-inline Tensor log(const Tensor& x) { return apply<Log>({x}); }
-inline Tensor sqrt(const Tensor& x) { return apply<Sqrt>({x}); }
-inline Tensor rsqrt(const Tensor& x) { return apply<Rsqrt>({x}); }
 inline Tensor reciprocal(const Tensor& x) { return apply<Reciprocal>({x}); }
 Tensor square(const Tensor& x);  // of bool: i64
-inline Tensor sin(const Tensor& x) { return apply<Sin>({x}); }
-inline Tensor cos(const Tensor& x) { return apply<Cos>({x}); }
-inline Tensor tan(const Tensor& x) { return apply<Tan>({x}); }
-inline Tensor atan(const Tensor& x) { return apply<Atan>({x}); }
-inline Tensor sinh(const Tensor& x) { return apply<Sinh>({x}); }
-inline Tensor cosh(const Tensor& x) { return apply<Cosh>({x}); }
-inline Tensor erf(const Tensor& x) { return apply<Erf>({x}); }
-inline Tensor exp2(const Tensor& x) { return apply<Exp2>({x}); }
-inline Tensor expm1(const Tensor& x) { return apply<Expm1>({x}); }
-inline Tensor log1p(const Tensor& x) { return apply<Log1p>({x}); }
-inline Tensor log2(const Tensor& x) { return apply<Log2>({x}); }
 inline Tensor floor(const Tensor& x) { return apply<Floor>({x}); }
 inline Tensor ceil(const Tensor& x) { return apply<Ceil>({x}); }
 inline Tensor trunc(const Tensor& x) { return apply<Trunc>({x}); }
 inline Tensor round(const Tensor& x) { return apply<Round>({x}); }
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);  // condition bool
 inline Tensor clamp(const Tensor& x, double low, double high) { return apply<Clamp>({x}, {low, high}); }
+inline Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) { return apply<ClampBetween>({x, low, high}); }
+// NaN as `nan` and the infinities as `positive` and `negative`; those not given are the largest numbers of x's dtype.
+Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<double> positive = {}, std::optional<double> negative = {});
 inline Tensor bce_with_logits(const Tensor& x, const Tensor& target) { return apply<BceWithLogits>({x, target}); }
 inline Tensor eq(const Tensor& x, const Tensor& y) { return apply<Eq>({x, y}); }
 inline Tensor ne(const Tensor& x, const Tensor& y) { return apply<Ne>({x, y}); }
@@ -317,6 +320,11 @@ Tensor isinf(const Tensor& x);
 Tensor isfinite(const Tensor& x);
 Tensor clamp_min(const Tensor& x, double low);   // one bound; the gradient passes above it
 Tensor clamp_max(const Tensor& x, double high);
+Tensor heaviside(const Tensor& x, const Tensor& at_zero);  // 0 below 0, 1 above, at_zero on it; equal dtypes
+Tensor signbit(const Tensor& x);                           // bool, of -0 true
+Tensor ldexp(const Tensor& x, const Tensor& y);            // x·2^y
+Tensor float_power(const Tensor& x, const Tensor& y);      // in f64
+Tensor round(const Tensor& x, int64_t decimals);           // to multiples of 10^-decimals
 Tensor frac(const Tensor& x);                                                // x - trunc(x)
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight);       // x + weight·(end - x)
 std::vector<Composition> pointwise_compositions();
