@@ -9,6 +9,7 @@
 #include "autograd/ops/conv.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/ctc.h"
+#include "autograd/ops/distance.h"
 #include "autograd/ops/elementary.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/index.h"

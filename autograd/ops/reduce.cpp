@@ -1,17 +1,23 @@
 #include "autograd/ops/reduce.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
+#include "kernels/pool.h"
+#include "tensor/launch.h"
 
 namespace rote {
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The axes of a reduction: which go, and the result's shape with and without them.
 struct Reduced {
@@ -38,7 +44,7 @@ Reduced reduced_axes(const Call& call) {
   return r;
 }
 
-// x with the reduced axes last, contiguous.
+// x seen with the reduced axes last.
 Tensor reduced_last(const Tensor& x, const Reduced& r) {
   Shape shape;
   Strides strides;
@@ -48,17 +54,13 @@ Tensor reduced_last(const Tensor& x, const Reduced& r) {
         shape.append(x.shape()[i]);
         strides.append(x.strides()[i]);
       }
-  return contiguous(alias(x, shape, strides, x.offset()));
+  return alias(x, shape, strides, x.offset());
 }
 
-// y, whose reduced axes are gone or 1, seen under x's shape.
-Tensor repeated(const Tensor& y, const Reduced& r, const Shape& shape) {
-  const Tensor plain = contiguous(y);
-  Strides strides = contiguous_strides(r.with_ones);
-  for (int i = 0; i < shape.axes(); ++i)
-    if (r.axis[i]) strides[i] = 0;
-  return alias(plain, shape, strides, plain.offset());
-}
+std::vector<int64_t> sizes(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+// y, whose reduced axes are gone or 1, under x's shape; an op.
+Tensor repeated(const Tensor& y, const Reduced& r, const Shape& shape) { return expand(reshape(y, sizes(r.with_ones)), sizes(shape)); }
 
 // How many elements a reduction over these axes joins.
 int64_t count_along(const Tensor& x, const std::vector<int64_t>& axes) {
@@ -68,34 +70,62 @@ int64_t count_along(const Tensor& x, const std::vector<int64_t>& axes) {
   return n;
 }
 
-// Integers, computed in i64 with wrap-around: y = fold over each row, from `first` on.
+Tensor empty_result(const Call& call, const Reduced& r, DType dtype) { return empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = dtype}); }
+
+// Integers, computed in i64: y = step over each row, from `first` on.
 template <class F>
 Tensor folded(const Call& call, const Reduced& r, DType dtype, int64_t first, F&& step) {
-  const Tensor x = reduced_last(converted(call.in[0], DType::i64), r);
-  const Tensor y = empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = DType::i64});
-  const int64_t* p = x.data<int64_t>();
-  for (int64_t row = 0; row < y.numel(); ++row) {
-    int64_t value = first;
-    for (int64_t i = 0; i < r.count; ++i) value = step(value, *p++);
-    y.data<int64_t>()[row] = value;
+  const Tensor x = reduced_last(call.in[0], r), y = full(call.flag(1) ? r.with_ones : r.kept, static_cast<double>(first), {.dtype = DType::i64});
+  const BlockSource from(x, x.shape());
+  int64_t buffer[kBlock];
+  int64_t* to = y.data<int64_t>();
+  int64_t value = first, taken = 0;
+  for (int64_t begin = 0, n = x.numel(); begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    gather(from, begin, count, buffer);
+    for (int64_t i = 0; i < count; ++i) {
+      value = step(value, buffer[i]);
+      if (++taken < r.count) continue;
+      *to++ = value;
+      value = first, taken = 0;
+    }
   }
   return converted(y, dtype);
 }
+
+// Floating numbers: f(rows, elements of a row, x, y) gives the status word. 16 bits are computed in f32 and rounded once.
+template <class F>
+Tensor reduced(Call& call, const Reduced& r, F&& f) {
+  const DType dtype = call.in_dtypes[0], wide = dtype == DType::f64 ? DType::f64 : DType::f32;
+  const Tensor y = empty_result(call, r, wide);
+  with_real(call, wide, [&](auto t) {
+    using Real = decltype(t);
+    const Tensor x = contiguous(reduced_last(converted(call.in[0], wide), r));
+    call.saw(f(y.numel(), r.count, static_cast<const Real*>(x.template data<Real>()), y.template data<Real>()));
+  });
+  return converted(y, dtype);
+}
+
+// f(row) gives a status word; rows in tasks of about 16 thousand elements.
+template <class F>
+uint32_t each_row(int64_t rows, int64_t n, F&& f) {
+  const int64_t chunk = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, n));
+  return parallel((rows + chunk - 1) / chunk, [&](int64_t task) -> uint32_t {
+    uint32_t word = 0;
+    for (int64_t row = task * chunk; row < std::min(rows, (task + 1) * chunk); ++row) word = std::max(word, f(row));
+    return word;
+  });
+}
+
+int64_t wrapped_sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t wrapped_product(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
 
 }  // namespace
 
 void Sum::forward(Call& call) {
   const Reduced r = reduced_axes(call);
-  if (!is_floating(call.in_dtypes[0])) {
-    call.out[0] = folded(call, r, DType::i64, 0, [](int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); });
-    return;
-  }
-  with_real(call, call.in[0].dtype(), [&](auto t) {
-    using Real = decltype(t);
-    const Tensor x = reduced_last(call.in[0], r);
-    call.out[0] = empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = x.dtype()});
-    call.saw(kernels<Real>().sum_rows(call.out[0].numel(), r.count, x.data<Real>(), call.out[0].data<Real>()));
-  });
+  if (!is_floating(call.in_dtypes[0])) call.out[0] = folded(call, r, DType::i64, 0, wrapped_sum);
+  else call.out[0] = reduced(call, r, [](int64_t rows, int64_t n, const auto* x, auto* y) { return kernels<std::decay_t<decltype(*y)>>().sum_rows(rows, n, x, y); });
 }
 
 void Sum::backward(Call& call) { call.din[0] = repeated(call.dout[0], reduced_axes(call), call.in_shapes[0]); }
@@ -103,62 +133,142 @@ void Sum::backward(Call& call) { call.din[0] = repeated(call.dout[0], reduced_ax
 void Amax::forward(Call& call) {
   const Reduced r = reduced_axes(call);
   ROTE_CHECK(r.count > 0, ShapeError, "amax: ", describe(call.in[0]), " has no elements along the reduced axes; a largest needs one.");
-  if (!is_floating(call.in_dtypes[0])) {
+  if (!is_floating(call.in_dtypes[0]))
     call.out[0] = folded(call, r, call.in_dtypes[0], std::numeric_limits<int64_t>::min(), [](int64_t a, int64_t b) { return std::max(a, b); });
-    return;
-  }
-  with_real(call, call.in[0].dtype(), [&](auto t) {
-    using Real = decltype(t);
-    const Tensor x = reduced_last(call.in[0], r);
-    call.out[0] = empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = x.dtype()});
-    call.saw(kernels<Real>().max_rows(call.out[0].numel(), r.count, x.data<Real>(), call.out[0].data<Real>()));
-  });
+  else
+    call.out[0] = reduced(call, r, [](int64_t rows, int64_t n, const auto* x, auto* y) { return kernels<std::decay_t<decltype(*y)>>().max_rows(rows, n, x, y); });
 }
 
 void Amax::backward(Call& call) {
   const Reduced r = reduced_axes(call);
   const Shape& shape = call.in_shapes[0];
-  const Tensor hit = converted(eq(call.in[0], repeated(call.out[0], r, shape)), call.in_dtypes[0]);
+  const Tensor hit = eq(detach(call.in[0]), repeated(detach(call.out[0]), r, shape));
   std::vector<int64_t> axes;
   for (int i = 0; i < shape.axes(); ++i)
     if (r.axis[i]) axes.push_back(i);
-  const Tensor share = div(hit, sum(hit, axes, true));
-  call.din[0] = mul(share, repeated(call.dout[0], r, shape));
+  call.din[0] = div(mul(repeated(call.dout[0], r, shape), hit), sum(hit, axes, true));
 }
 
-void Argmax::forward(Call& call) {
-  const Tensor& x = call.in[0];
-  const int axis = normalize_axis(call.integer(0), x.axes(), "argmax");
-  Reduced r;
-  for (int i = 0; i < x.axes(); ++i) {
-    r.axis[i] = i == axis;
-    if (i != axis) r.kept.append(x.shape()[i]);
-    r.with_ones.append(i == axis ? 1 : x.shape()[i]);
+void Prod::forward(Call& call) {
+  const Reduced r = reduced_axes(call);
+  if (!is_floating(call.in_dtypes[0])) {
+    call.out[0] = folded(call, r, DType::i64, 1, wrapped_product);
+    return;
   }
-  const int64_t n = x.axes() == 0 ? 1 : x.shape()[axis];
-  ROTE_CHECK(n > 0, ShapeError, "argmax: axis ", axis, " of ", describe(x), " is empty; a largest needs an element.");
-  call.out[0] = empty(call.flag(1) ? r.with_ones : r.kept, {.dtype = DType::i64});
-  int64_t* y = call.out[0].data<int64_t>();
+  call.out[0] = reduced(call, r, [](int64_t rows, int64_t n, const auto* x, auto* y) {
+    return each_row(rows, n, [&](int64_t row) -> uint32_t {
+      double product = 1;
+      for (int64_t i = 0; i < n; ++i) product *= x[row * n + i];
+      y[row] = static_cast<std::decay_t<decltype(*y)>>(product);
+      return std::bit_cast<uint32_t>(static_cast<float>(y[row])) & 0x7FFFFFFFu;
+    });
+  });
+}
+
+namespace {
+
+// x [R,n] -> [R,n]: the product of the others in the row. Products from the left and from the right, each by doubling steps.
+Tensor product_of_others(const Tensor& x) {
+  const int64_t n = x.size(1);
+  const auto ones = [&](int64_t count) { return full({x.size(0), count}, 1, {.dtype = x.dtype()}); };
+  const auto later = [&](const Tensor& p, int64_t by) { return cat({ones(by), slice(p, 1, 0, n - by)}, 1); };
+  const auto earlier = [&](const Tensor& p, int64_t by) { return cat({slice(p, 1, by, n), ones(by)}, 1); };
+  Tensor before = later(x, 1), after = earlier(x, 1);
+  for (int64_t step = 1; step < n; step *= 2) {
+    before = mul(before, later(before, step));
+    after = mul(after, earlier(after, step));
+  }
+  return mul(before, after);
+}
+
+}  // namespace
+
+// dx = dy·y/x, and where an x is 0 dy times the product of the others.
+void Prod::backward(Call& call) {
+  const Reduced r = reduced_axes(call);
+  const Shape& shape = call.in_shapes[0];
+  const Tensor x = widened(call.in[0]), dy = repeated(widened(call.dout[0]), r, shape);
+  if (!any(eq(x, 0.0)).item_i64()) {
+    call.din[0] = mul(dy, div(repeated(call.out[0], r, shape), x));
+    return;
+  }
+  std::vector<int64_t> last, back(static_cast<size_t>(shape.axes()));
+  for (const bool reduced : {false, true})
+    for (int i = 0; i < shape.axes(); ++i)
+      if (r.axis[i] == reduced) last.push_back(i);
+  for (size_t i = 0; i < last.size(); ++i) back[static_cast<size_t>(last[i])] = static_cast<int64_t>(i);
+  const Tensor rows = permute(x, last);
+  const Tensor others = product_of_others(reshape(rows, {x.numel() / r.count, r.count}));
+  call.din[0] = mul(dy, permute(reshape(others, sizes(rows.shape())), back));
+}
+
+namespace {
+
+Reduced along(const Call& call, const Shape& shape, int64_t& n) {
+  const int axis = normalize_axis(call.integer(0), shape.axes(), call.op->row.name);
+  Reduced r;
+  for (int i = 0; i < shape.axes(); ++i) {
+    r.axis[i] = i == axis;
+    if (i != axis) r.kept.append(shape[i]);
+    r.with_ones.append(i == axis ? 1 : shape[i]);
+  }
+  n = shape.axes() == 0 ? 1 : shape[axis];
+  return r;
+}
+
+}  // namespace
+
+void MaxAlong::forward(Call& call) {
+  int64_t n;
+  const Reduced r = along(call, call.in_shapes[0], n);
+  ROTE_CHECK(n > 0, ShapeError, "max_along: axis ", call.integer(0), " of ", describe(call.in[0]), " is empty; a largest needs an element.");
+  const bool least = call.flag(2);
+  const Tensor x = contiguous(reduced_last(call.in[0], r));
+  const Tensor y = empty_result(call, r, x.dtype()), index = empty_result(call, r, DType::i64);
   visit(x.dtype(), [&](auto t) {
     using T = decltype(t);
-    const Tensor plain = reduced_last(x, r);
-    const T* p = static_cast<const T*>(plain.raw());
-    for (int64_t row = 0; row < call.out[0].numel(); ++row, p += n) {
+    using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    const T* from = static_cast<const T*>(x.raw());
+    T* value = static_cast<T*>(y.raw());
+    each_row(y.numel(), n, [&](int64_t row) -> uint32_t {
+      const T* p = from + row * n;
       int64_t best = 0;
-      for (int64_t i = 1; i < n; ++i) {
-        const auto value = convert<std::conditional_t<std::is_integral_v<T>, int64_t, double>>(p[i]);
-        const auto top = convert<std::conditional_t<std::is_integral_v<T>, int64_t, double>>(p[best]);
-        if (top == top && !(value <= top)) best = i;
+      Wide top = convert<Wide>(p[0]);
+      for (int64_t i = 1; i < n && top == top; ++i) {
+        const Wide v = convert<Wide>(p[i]);
+        if (least ? v >= top : v <= top) continue;
+        best = i;
+        top = v;
       }
-      y[row] = best;
-    }
+      value[row] = p[best];
+      index.data<int64_t>()[row] = best;
+      return 0;
+    });
   });
+  call.out = {y, index};
+}
+
+void MaxAlong::backward(Call& call) {
+  int64_t n;
+  const Reduced r = along(call, call.in_shapes[0], n);
+  std::vector<int64_t> line;
+  for (int i = 0; i < call.in_shapes[0].axes(); ++i) line.push_back(r.axis[i] ? n : 1);
+  const Tensor dy = reshape(call.dout[0], sizes(r.with_ones)), index = reshape(detach(call.out[1]), sizes(r.with_ones));
+  call.din[0] = where(eq(index, reshape(arange(n), line)), dy, number_for(dy, 0.0));
 }
 
 Tensor mean(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
   ROTE_CHECK(is_floating(x.dtype()), DTypeError, "mean: x is ", describe(x), "; a mean of integers needs a floating dtype (to() converts).");
-  const Tensor total = sum(x, axes, keepdim);
-  return div(total, static_cast<double>(count_along(x, axes)));
+  return to(div(sum(widened(x), axes, keepdim), static_cast<double>(count_along(x, axes))), x.dtype());
+}
+
+Tensor nansum(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  return sum(is_floating(x.dtype()) ? where(isnan(x), number_for(x, 0.0), x) : x, axes, keepdim);
+}
+
+Tensor nanmean(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "nanmean: x is ", describe(x), "; a mean of integers needs a floating dtype (to() converts).");
+  return to(div(nansum(widened(x), axes, keepdim), sum(eq(x, x), axes, keepdim)), x.dtype());
 }
 
 Tensor amin(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
@@ -168,15 +278,13 @@ Tensor amin(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
   return to(sub(scalar(-1, DType::i64), amax(sub(scalar(-1, DType::i64), wide), axes, keepdim)), x.dtype());
 }
 
-Tensor argmin(const Tensor& x, int64_t axis, bool keepdim) {
-  return argmax(is_floating(x.dtype()) ? neg(x) : sub(scalar(-1, DType::i64), to(x, DType::i64)), axis, keepdim);
-}
-
 namespace {
 
+// With fewer elements than the correction the value is that of a division by 0; its gradient, as torch has it, that of one by n - correction.
 Tensor variance(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim, const Tensor& center) {
   const double n = static_cast<double>(count_along(x, axes)) - correction;
-  return div(sum(square(sub(x, center)), axes, keepdim), std::max(n, 0.0));
+  const Tensor squares = sum(square(sub(x, center)), axes, keepdim), v = div(squares, n);
+  return n < 0 ? add(v, detach(div(squares, 0.0))) : v;
 }
 
 // √v with derivative 0 at 0, where the root's own is infinite.
@@ -188,26 +296,43 @@ Tensor root(const Tensor& v) {
 }  // namespace
 
 Tensor var(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) {
-  return variance(x, axes, correction, keepdim, mean(x, axes, true));
+  const Tensor wide = widened(x);
+  return to(variance(wide, axes, correction, keepdim, mean(wide, axes, true)), x.dtype());
 }
-Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) { return root(var(x, axes, correction, keepdim)); }
+Tensor std_deviation(const Tensor& x, const std::vector<int64_t>& axes, double correction, bool keepdim) {
+  return to(root(var(widened(x), axes, correction, keepdim)), x.dtype());
+}
 
 Tensor norm(const Tensor& x, double order, const std::vector<int64_t>& axes, bool keepdim) {
   ROTE_CHECK(is_floating(x.dtype()), DTypeError, "norm: x is ", describe(x), "; it must have a floating dtype (to() converts).");
-  if (order == 2) return root(sum(square(x), axes, keepdim));
-  if (order == 1) return sum(abs(x), axes, keepdim);
-  ROTE_CHECK(order == std::numeric_limits<double>::infinity(), ArgumentError, "norm: order is ", order, "; it is 1, 2 or infinity.");
-  return amax(abs(x), axes, keepdim);
+  ROTE_CHECK((order >= 0 && order < kInfinity) || count_along(x, axes) > 0, ShapeError, "norm: ", describe(x), " has no elements along the reduced axes; of order ", order,
+             " the norm needs one.");
+  const Tensor wide = widened(x);
+  const auto value = [&] {
+    if (order == 2) return root(sum(square(wide), axes, keepdim));
+    if (order == 1) return sum(abs(wide), axes, keepdim);
+    if (order == kInfinity) return amax(abs(wide), axes, keepdim);
+    if (order == -kInfinity) return amin(abs(wide), axes, keepdim);
+    if (order == 0) return sum(where(eq(wide, 0.0), sign(wide), number_for(wide, 1.0)), axes, keepdim);
+    // |x| with a gradient that hands a NaN on, but at 0 ends the infinite one of a power below 1.
+    const Tensor plain = mul(wide, sign(wide)), magnitude = order > 1 ? plain : where(eq(wide, 0.0), abs(wide), plain);
+    const Tensor total = sum(pow(magnitude, order), axes, keepdim);
+    if (order < 0) return pow(total, 1 / order);
+    const Tensor zero = eq(total, 0.0);  // whose power would have an infinite derivative
+    return where(zero, total, pow(where(zero, number_for(total, 1.0), total), 1 / order));
+  };
+  return to(value(), x.dtype());
 }
 
 Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
-  const Tensor wide = is_floating(x.dtype()) ? x : to(x, DType::f32);
+  const DType dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32;
+  const Tensor wide = to(x, dtype == DType::f64 ? dtype : DType::f32);
   // Of an empty row nothing is subtracted; of one whose largest is infinite neither.
-  if (count_along(x, axes) == 0) return log(sum(exp(wide), axes, keepdim));
+  if (count_along(x, axes) == 0) return to(log(sum(exp(wide), axes, keepdim)), dtype);
   const Tensor largest = amax(detach(wide), axes, true);
   const Tensor shift = where(isinf(largest), number_for(largest, 0.0), largest);
   const Tensor total = log(sum(exp(sub(wide, shift)), axes, keepdim));
-  return add(total, keepdim ? shift : reshape(shift, std::vector<int64_t>(total.shape().begin(), total.shape().end())));
+  return to(add(total, reshape(shift, sizes(total.shape()))), dtype);
 }
 
 Tensor any(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) { return ne(sum(ne(x, 0.0), axes, keepdim), 0.0); }
@@ -238,17 +363,19 @@ Tensor arg_of(const Arguments& a, Tensor (*f)(const Tensor&, int64_t, bool)) {
 // The overloads of var and std: `correction` (none: 1) or `unbiased`.
 struct Deviation {
   Tensor x, center;
+  DType dtype;
   std::vector<int64_t> axes;
   double correction;
   bool keepdim;
   explicit Deviation(const Arguments& a)
-      : x(a.tensor("self")), axes(a.list("dim")), correction(1), keepdim(a.given("keepdim") && a.flag("keepdim")) {
+      : x(widened(a.tensor("self"))), dtype(a.tensor("self").dtype()), axes(a.list("dim")), correction(1), keepdim(a.given("keepdim") && a.flag("keepdim")) {
     if (a.given("correction")) correction = a.number("correction");
     if (a.given("unbiased")) correction = a.flag("unbiased") ? 1 : 0;
     center = mean(x, axes, true);
   }
-  Tensor mean_shaped(const Tensor& v) const { return reshape(center, std::vector<int64_t>(v.shape().begin(), v.shape().end())); }
-  Tensor value() const { return variance(x, axes, correction, keepdim, center); }
+  Tensor mean_shaped(const Tensor& v) const { return to(reshape(center, sizes(v.shape())), dtype); }
+  Tensor spread() const { return to(variance(x, axes, correction, keepdim, center), dtype); }
+  Tensor deviation() const { return to(root(variance(x, axes, correction, keepdim, center)), dtype); }
 };
 
 // any and all keep u8 for u8.
@@ -271,22 +398,29 @@ std::vector<Composition> reduce_compositions() {
       {"min", [](const Arguments& a) -> Value { return amin(only_some(a)); }},
       {"argmax", [](const Arguments& a) -> Value { return arg_of(a, argmax); }},
       {"argmin", [](const Arguments& a) -> Value { return arg_of(a, argmin); }},
-      {"var; var.dim; var.correction", [](const Arguments& a) -> Value { return Deviation(a).value(); }},
-      {"std; std.dim; std.correction", [](const Arguments& a) -> Value { return root(Deviation(a).value()); }},
+      {"var; var.dim; var.correction", [](const Arguments& a) -> Value { return Deviation(a).spread(); }},
+      {"std; std.dim; std.correction", [](const Arguments& a) -> Value { return Deviation(a).deviation(); }},
       {"var_mean; var_mean.dim; var_mean.correction", [](const Arguments& a) -> Value {
          const Deviation d(a);
-         const Tensor v = d.value();
+         const Tensor v = d.spread();
          return std::vector<Tensor>{v, d.mean_shaped(v)};
        }},
       {"std_mean; std_mean.dim; std_mean.correction", [](const Arguments& a) -> Value {
          const Deviation d(a);
-         const Tensor v = root(d.value());
+         const Tensor v = d.deviation();
          return std::vector<Tensor>{v, d.mean_shaped(v)};
        }},
-      {"linalg_vector_norm", [](const Arguments& a) -> Value {
-         const double order = a.number("ord");
-         if (order != 1 && order != 2 && order != std::numeric_limits<double>::infinity()) throw Lacking{str("norms of order ", order)};
-         return norm(self_in_dtype(a), order, a.list("dim"), a.flag("keepdim"));
+      {"linalg_vector_norm", [](const Arguments& a) -> Value { return norm(self_in_dtype(a), a.number("ord"), a.list("dim"), a.flag("keepdim")); }},
+      {"prod", [](const Arguments& a) -> Value { return prod(self_in_dtype(a)); }},
+      {"prod.dim_int", [](const Arguments& a) -> Value { return prod(self_in_dtype(a), {a.integer("dim")}, a.flag("keepdim")); }},
+      {"nansum", [](const Arguments& a) -> Value { return nansum(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"nanmean", [](const Arguments& a) -> Value { return nanmean(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"max.dim", [](const Arguments& a) -> Value { return max_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim")); }},
+      {"min.dim", [](const Arguments& a) -> Value { return min_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim")); }},
+      {"aminmax", [](const Arguments& a) -> Value {
+         const Tensor x = a.tensor("self");
+         const bool keepdim = a.flag("keepdim");
+         return std::vector<Tensor>{amin(x, a.list("dim"), keepdim), amax(x, a.list("dim"), keepdim)};
        }},
       {"logsumexp", [](const Arguments& a) -> Value { return logsumexp(a.tensor("self"), a.list("dim"), a.flag("keepdim")); }},
       {"any; any.dim; any.dims", [](const Arguments& a) -> Value { return truth(a, any); }},
