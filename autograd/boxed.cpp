@@ -170,7 +170,7 @@ std::vector<Composition> all_compositions() {
                             attention_compositions, reduce_compositions, inplace_compositions, gather_compositions, scan_compositions,
                             sort_compositions, strides_compositions, rearrange_compositions, compare_compositions, regression_compositions,
                             ctc_compositions, metric_compositions, conv_compositions, pool_compositions, resample_compositions, pad_compositions,
-                            elementary_compositions, bitwise_compositions, distance_compositions}) {
+                            elementary_compositions, bitwise_compositions, distance_compositions, contract_compositions}) {
     const std::vector<Composition> some = family();
     all.insert(all.end(), some.begin(), some.end());
   }

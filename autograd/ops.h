@@ -6,6 +6,7 @@
 #include "autograd/ops/bitwise.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/compare.h"
+#include "autograd/ops/contract.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/create.h"
 #include "autograd/ops/ctc.h"

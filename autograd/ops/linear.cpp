@@ -1,11 +1,15 @@
 #include "autograd/ops/linear.h"
 
+#include <cmath>
+
 #include "autograd/boxed.h"
+#include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/real.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/view.h"
 #include "autograd/sum_to.h"
+#include "kernels/pool.h"
 
 namespace rote {
 
@@ -36,7 +40,8 @@ void Linear::backward(Call& call) {
     const KernelTable<Real>& k = kernels<Real>();
     const Tensor dy = contiguous(call.dout[0]);
     const Tensor& w = call.in[1];
-    const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1], rows = O == 0 ? 0 : dy.numel() / O;
+    const Shape& shape = call.in_shapes[0];
+    const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1], rows = shape.slice(0, shape.axes() - 1).numel();
     if (call.wants(0)) {
       const Tensor dx = empty(call.in_shapes[0], {.dtype = dy.dtype()});
       call.saw(k.gemm({.M = rows, .N = I, .K = O, .a = dy.data<Real>(), .a_row = O, .a_col = 1, .b = w.data<Real>(), .b_row = w.strides()[0],
@@ -56,6 +61,17 @@ void Linear::backward(Call& call) {
       call.din[2] = db;
     }
   });
+}
+
+void Linear::backward_in_ops(Call& call) {
+  const Tensor& dy = call.dout[0];
+  const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1];
+  const Shape& shape = call.in_shapes[0];
+  const int64_t rows = shape.slice(0, shape.axes() - 1).numel();
+  const Tensor dy_rows = reshape(dy, {rows, O});
+  if (call.wants(0)) call.din[0] = reshape(matmul(dy_rows, call.in[1]), {shape.begin(), shape.end()});
+  if (call.wants(1)) call.din[1] = matmul(t(dy_rows), reshape(call.in[0], {rows, I}));
+  if (call.wants(2)) call.din[2] = sum(dy_rows, {0});
 }
 
 namespace {
@@ -113,24 +129,26 @@ Tensor swapped(const Tensor& x) {
   return alias(x, shape, strides, x.offset());
 }
 
-Tensor product(Call& call, const Tensor& x, const Tensor& y) {
-  const Shape lead = broadcast(x.shape().slice(0, x.axes() - 2), y.shape().slice(0, y.axes() - 2), "matmul");
+Shape product_shape(const Tensor& x, const Tensor& y, Shape& lead) {
+  ROTE_CHECK(x.axes() >= 2 && y.axes() >= 2, ShapeError, "matmul: x is ", describe(x), " and y ", describe(y), "; both need at least two axes here.");
+  ROTE_CHECK(x.size(-1) == y.size(-2), ShapeError, "matmul: inner sizes differ, x ", describe(x), " and y ", describe(y), "; y needs ", x.size(-1), " rows.");
+  lead = broadcast(x.shape().slice(0, x.axes() - 2), y.shape().slice(0, y.axes() - 2), "matmul");
   Shape shape = lead;
   shape.append(x.size(-2));
   shape.append(y.size(-1));
-  const Tensor z = empty(shape, {.dtype = x.dtype()});
+  return shape;
+}
+
+Tensor product(Call& call, const Tensor& x, const Tensor& y) {
+  Shape lead;
+  const Tensor z = empty(product_shape(x, y, lead), {.dtype = x.dtype()});
   with_real(call, x.dtype(), [&](auto t) { call.saw(multiply<decltype(t)>(expanded(x, lead), expanded(y, lead), z)); });
   return z;
 }
 
 }  // namespace
 
-void Matmul::forward(Call& call) {
-  const Tensor &x = call.in[0], &y = call.in[1];
-  ROTE_CHECK(x.axes() >= 2 && y.axes() >= 2, ShapeError, "matmul: x is ", describe(x), " and y ", describe(y), "; both need at least two axes here.");
-  ROTE_CHECK(x.size(-1) == y.size(-2), ShapeError, "matmul: inner sizes differ, x ", describe(x), " and y ", describe(y), "; y needs ", x.size(-1), " rows.");
-  call.out[0] = product(call, x, y);
-}
+void Matmul::forward(Call& call) { call.out[0] = product(call, call.in[0], call.in[1]); }
 
 void Matmul::backward(Call& call) {
   const Tensor& dz = call.dout[0];
@@ -138,11 +156,45 @@ void Matmul::backward(Call& call) {
   if (call.wants(1)) call.din[1] = sum_to(product(call, swapped(call.in[0]), dz), call.in_shapes[1], call.scope, &call.amax);
 }
 
+void Matmul::backward_in_ops(Call& call) {
+  const Tensor& dz = call.dout[0];
+  const auto shaped = [&](const Tensor& g, size_t i) { return sum_to(g, {call.in_shapes[i].begin(), call.in_shapes[i].end()}); };
+  if (call.wants(0)) call.din[0] = shaped(matmul(dz, transpose(call.in[1], -2, -1)), 0);
+  if (call.wants(1)) call.din[1] = shaped(matmul(transpose(call.in[0], -2, -1), dz), 1);
+}
+
+// One output row at a time, all of y's columns side by side.
+void MatmulIntegers::forward(Call& call) {
+  Shape lead;
+  const Tensor z = zeros(product_shape(call.in[0], call.in[1], lead), {.dtype = DType::i64});
+  const Tensor x = contiguous(expanded(call.in[0], lead)), y = contiguous(expanded(call.in[1], lead));
+  const int64_t M = z.size(-2), N = z.size(-1), K = x.size(-1);
+  const auto *a = reinterpret_cast<const uint64_t*>(x.data<int64_t>()), *b = reinterpret_cast<const uint64_t*>(y.data<int64_t>());
+  auto* c = reinterpret_cast<uint64_t*>(z.data<int64_t>());
+  parallel(N == 0 ? 0 : z.numel() / N, [&](int64_t row) -> uint32_t {
+    for (int64_t k = 0; k < K; ++k)
+      for (int64_t j = 0; j < N; ++j) c[row * N + j] += a[row * K + k] * b[(row / M * K + k) * N + j];
+    return 0;
+  });
+  call.out[0] = z;
+}
+
+namespace {
+
+// Narrower integers wrap when they are stored.
+Tensor integer_product(const Tensor& x, const Tensor& y) {
+  ROTE_CHECK(info(x.dtype()).category == 1 && x.dtype() == y.dtype(), DTypeError, "matmul: x is ", describe(x), " and y ", describe(y),
+             "; both must be of one integer dtype, or of one floating dtype.");
+  return to(apply<MatmulIntegers>({to(x, DType::i64), to(y, DType::i64)}), x.dtype());
+}
+
+}  // namespace
+
 Tensor matmul(const Tensor& x, const Tensor& y) {
   ROTE_CHECK(x.axes() > 0 && y.axes() > 0, ShapeError, "matmul: x is ", describe(x), " and y ", describe(y), "; both need an axis (mul multiplies by a scalar).");
   const Tensor left = x.axes() == 1 ? unsqueeze(x, 0) : x;
   const Tensor right = y.axes() == 1 ? unsqueeze(y, 1) : y;
-  Tensor z = apply<Matmul>({left, right});
+  Tensor z = is_floating(x.dtype()) ? apply<Matmul>({left, right}) : integer_product(left, right);
   if (y.axes() == 1) z = squeeze(z, -1);
   if (x.axes() == 1) z = squeeze(z, y.axes() == 1 ? -1 : -2);
   return z;
@@ -163,14 +215,24 @@ Tensor batched(const Arguments& a, const char* x, const char* y) {
   return matmul(left, right);
 }
 
-// beta·self + alpha·product; with beta = 0 nothing of self shows, not even NaN.
-Tensor added(const Arguments& a, const Tensor& product) {
-  const Tensor x = a.tensor("self");
-  ROTE_CHECK(broadcasts_to(x.shape(), product.shape()), ShapeError, a.op(), ": self is ", describe(x), "; it must broadcast to ", product.shape(), ".");
-  ROTE_CHECK(x.dtype() == product.dtype(), DTypeError, a.op(), ": self is ", describe(x), " but the product ", describe(product), "; the dtypes must be equal.");
-  const Tensor scaled = a.number("alpha") == 1 ? product : mul(product, a.tensor("alpha"));
-  if (a.number("beta") == 0) return add(scaled, where(scalar(0, DType::boolean), x, scalar(0, x.dtype())));
-  return add(a.number("beta") == 1 ? x : mul(x, a.tensor("beta")), scaled);
+// beta·self + alpha·product, rounded once; with beta = 0 nothing of self shows, not even NaN. Between integers both count as such.
+Tensor added(const Arguments& a, const Tensor& self, const Tensor& product) {
+  const auto factor = [&](const char* name) { return is_floating(product.dtype()) ? a.number(name) : std::trunc(a.number(name)); };
+  ROTE_CHECK(broadcasts_to(self.shape(), product.shape()), ShapeError, a.op(), ": self is ", describe(self), "; it must broadcast to ", product.shape(), ".");
+  const double alpha = factor("alpha"), beta = factor("beta");
+  const Tensor scaled = alpha == 1 ? product : mul(product, alpha), x = widened(self);
+  if (beta == 0) return to(add(scaled, where(scalar(0, DType::boolean), x, scalar(0, x.dtype()))), self.dtype());
+  return to(add(beta == 1 ? x : mul(x, beta), scaled), self.dtype());
+}
+
+// added() to f(x, y) of two further arguments, all three of one dtype.
+Value added_product(const Arguments& a, const char* x_name, const char* y_name, int x_axes, int y_axes, Tensor (*f)(const Tensor&, const Tensor&)) {
+  const Tensor self = a.tensor("self"), x = with_axes(a, x_name, x_axes), y = with_axes(a, y_name, y_axes);
+  for (const Tensor* other : {&x, &y})
+    ROTE_CHECK(self.dtype() == other->dtype(), DTypeError, a.op(), ": self is ", describe(self), " but a factor ", describe(*other), "; the dtypes must be equal.");
+  if (x_axes == 3)
+    ROTE_CHECK(x.size(0) == y.size(0), ShapeError, a.op(), ": ", x_name, " is ", describe(x), " and ", y_name, " ", describe(y), "; the batches must be equal.");
+  return added(a, self, f(widened(x), widened(y)));
 }
 
 Tensor inner(const Arguments& a, const char* x, const char* y) {
@@ -186,8 +248,8 @@ std::vector<Composition> linear_compositions() {
   return {
       {"linear", [](const Arguments& a) -> Value {
          const Tensor x = a.tensor("input"), w = a.tensor("weight"), b = a.tensor_or_none("bias");
-         if (w.axes() != 1) return linear(x, w, b);
-         const Tensor y = matmul(x, w);  // one output feature, whose axis is left out
+         if (w.axes() != 1 && is_floating(x.dtype())) return linear(x, w, b);
+         const Tensor y = matmul(x, t(w));  // of integers, or with one output feature, whose axis is left out
          return b.defined() ? add(y, b) : y;
        }},
       {"matmul", [](const Arguments& a) -> Value { return matmul(a.tensor("self"), a.tensor("other")); }},
@@ -197,11 +259,13 @@ std::vector<Composition> linear_compositions() {
       {"dot", [](const Arguments& a) -> Value { return inner(a, "self", "tensor"); }},
       {"vdot", [](const Arguments& a) -> Value { return inner(a, "self", "other"); }},
       {"outer", [](const Arguments& a) -> Value { return outer(with_axes(a, "self", 1), with_axes(a, "vec2", 1)); }},
-      {"addmm", [](const Arguments& a) -> Value { return added(a, matmul(with_axes(a, "mat1", 2), with_axes(a, "mat2", 2))); }},
-      {"addmv", [](const Arguments& a) -> Value { return added(a, matmul(with_axes(a, "mat", 2), with_axes(a, "vec", 1))); }},
-      {"addr", [](const Arguments& a) -> Value { return added(a, outer(with_axes(a, "vec1", 1), with_axes(a, "vec2", 1))); }},
-      {"baddbmm", [](const Arguments& a) -> Value { return added(a, batched(a, "batch1", "batch2")); }},
-      {"addbmm", [](const Arguments& a) -> Value { return added(a, sum(batched(a, "batch1", "batch2"), {0})); }},
+      {"addmm", [](const Arguments& a) -> Value { return added_product(a, "mat1", "mat2", 2, 2, matmul); }},
+      {"addmv", [](const Arguments& a) -> Value { return added_product(a, "mat", "vec", 2, 1, matmul); }},
+      {"addr", [](const Arguments& a) -> Value { return added_product(a, "vec1", "vec2", 1, 1, outer); }},
+      {"baddbmm", [](const Arguments& a) -> Value { return added_product(a, "batch1", "batch2", 3, 3, matmul); }},
+      {"addbmm", [](const Arguments& a) -> Value {
+         return added_product(a, "batch1", "batch2", 3, 3, [](const Tensor& x, const Tensor& y) { return sum(matmul(x, y), {0}); });
+       }},
   };
 }
 
