@@ -250,7 +250,7 @@ Geometry columns_of(const Call& call, const Shape& image, int first) {
 
 }  // namespace
 
-void Unfold::forward(Call& call) {
+void Im2col::forward(Call& call) {
   const Geometry g = columns_of(call, call.in[0].shape(), 0);
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
@@ -262,11 +262,11 @@ void Unfold::forward(Call& call) {
   });
 }
 
-void Unfold::backward(Call& call) {
-  call.din[0] = apply<Fold>({call.dout[0]}, {spatial(call.in_shapes[0]), call.list(0), call.list(1), call.list(2), call.list(3)});
+void Im2col::backward(Call& call) {
+  call.din[0] = apply<Col2im>({call.dout[0]}, {spatial(call.in_shapes[0]), call.list(0), call.list(1), call.list(2), call.list(3)});
 }
 
-void Fold::forward(Call& call) {
+void Col2im::forward(Call& call) {
   const Tensor columns = contiguous(call.in[0]);
   const Sizes size = per_axis("col2im", "size", call.list(0), 2, 1), kernel = per_axis("col2im", "kernel", call.list(1), 2, 1);
   const int64_t area = kernel[0] * kernel[1];
@@ -283,7 +283,7 @@ void Fold::forward(Call& call) {
   });
 }
 
-void Fold::backward(Call& call) { call.din[0] = apply<Unfold>({call.dout[0]}, {call.list(1), call.list(2), call.list(3), call.list(4)}); }
+void Col2im::backward(Call& call) { call.din[0] = apply<Im2col>({call.dout[0]}, {call.list(1), call.list(2), call.list(3), call.list(4)}); }
 
 namespace {
 
@@ -332,11 +332,11 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& w, const Tensor& b, const
 Tensor conv_transpose3d(const Tensor& x, const Tensor& w, const Tensor& b, const ConvOptions& options) { return convolution(3, x, w, b, options, true); }
 
 Tensor im2col(const Tensor& x, const Sizes& kernel, const WindowOptions& o) {
-  return with_samples("im2col", x, 4, [&](const Tensor& batch) { return apply<Unfold>({batch}, {kernel, o.dilation, o.padding, o.stride}); });
+  return with_samples("im2col", x, 4, [&](const Tensor& batch) { return apply<Im2col>({batch}, {kernel, o.dilation, o.padding, o.stride}); });
 }
 
 Tensor col2im(const Tensor& x, const Sizes& size, const Sizes& kernel, const WindowOptions& o) {
-  return with_samples("col2im", x, 3, [&](const Tensor& batch) { return apply<Fold>({batch}, {size, kernel, o.dilation, o.padding, o.stride}); });
+  return with_samples("col2im", x, 3, [&](const Tensor& batch) { return apply<Col2im>({batch}, {size, kernel, o.dilation, o.padding, o.stride}); });
 }
 
 namespace {

@@ -28,7 +28,7 @@ struct ConvolutionWeight {
 };
 
 // [N,C,H,W] -> [N,C·kernel,L]: what each of the L windows reads, one window a column.
-struct Unfold {
+struct Im2col {
   static constexpr Row row{.name = "im2col", .schema = "im2col(x[N,C,H,W], kernel, dilation=[1], padding=[0], stride=[1]) -> y", .samples = "N=2 C=3 H=4 W=5 kernel=[2,3] padding=[1,0] stride=[2,1]; N=1 C=2 H=5 W=5 kernel=[2,2] dilation=[2,1]; N=0 C=1 H=3 W=3 kernel=[2]"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
@@ -36,7 +36,7 @@ struct Unfold {
 };
 
 // The transpose: each element of [N,C,size] is the sum of the columns' values that were read from it.
-struct Fold {
+struct Col2im {
   static constexpr Row row{.name = "col2im", .schema = "col2im(x[N,R,L], size, kernel, dilation=[1], padding=[0], stride=[1]) -> y", .samples = "N=2 R=12 L=9 size=[4,5] kernel=[2,3] padding=[1,0] stride=[2,1]; N=1 R=4 L=12 size=[5,4] kernel=[2,2] dilation=[1,1]; N=0 R=4 L=4 size=[3,3] kernel=[2]"};
   static void forward(Call& call);
   static void backward(Call& call);
@@ -66,6 +66,6 @@ Tensor im2col(const Tensor& x, const std::vector<int64_t>& kernel, const WindowO
 Tensor col2im(const Tensor& x, const std::vector<int64_t>& size, const std::vector<int64_t>& kernel, const WindowOptions& options = {});
 std::vector<Composition> conv_compositions();
 
-using ConvOps = OpList<Convolution, ConvolutionTransposed, ConvolutionWeight, Unfold, Fold>;
+using ConvOps = OpList<Convolution, ConvolutionTransposed, ConvolutionWeight, Im2col, Col2im>;
 
 }  // namespace rote

@@ -129,7 +129,7 @@ void place_gradient(Call& call, size_t axes) {
   const Shape& shape = call.in_shapes[0];
   const int lead = shape.axes() - static_cast<int>(axes);
   const int64_t planes = shape.slice(0, lead).numel(), P = call.dout[0].shape().slice(lead, shape.axes()).numel();
-  const Tensor dx = apply<Place>({reshape(call.dout[0], {planes, P}), reshape(call.out[1], {planes, P})}, {shape.slice(lead, shape.axes()).numel()});
+  const Tensor dx = apply<Unpick>({reshape(call.dout[0], {planes, P}), reshape(call.out[1], {planes, P})}, {shape.slice(lead, shape.axes()).numel()});
   call.din[0] = reshape(dx, sizes_of(shape));
 }
 
@@ -202,12 +202,12 @@ void Pick::forward(Call& call) {
   });
 }
 
-void Pick::backward(Call& call) { call.din[0] = apply<Place>({call.dout[0], call.in[1]}, {call.in_shapes[0][call.in_shapes[0].axes() - 1]}); }
+void Pick::backward(Call& call) { call.din[0] = apply<Unpick>({call.dout[0], call.in[1]}, {call.in_shapes[0][call.in_shapes[0].axes() - 1]}); }
 
-void Place::forward(Call& call) {
+void Unpick::forward(Call& call) {
   const Tensor y = contiguous(call.in[0]);
   const int64_t P = y.size(-1), V = call.integer(0);
-  ROTE_CHECK(V >= 0, ArgumentError, "place: size is ", V, "; it must not be negative.");
+  ROTE_CHECK(V >= 0, ArgumentError, "unpick: size is ", V, "; it must not be negative.");
   Shape shape = y.shape();
   shape[shape.axes() - 1] = V;
   call.out[0] = zeros(shape, {.dtype = y.dtype()});
@@ -222,7 +222,7 @@ void Place::forward(Call& call) {
   });
 }
 
-void Place::backward(Call& call) { call.din[0] = apply<Pick>({call.dout[0], call.in[1]}); }
+void Unpick::backward(Call& call) { call.din[0] = apply<Pick>({call.dout[0], call.in[1]}); }
 
 namespace {
 

@@ -39,8 +39,8 @@ struct Pick {
 };
 
 // The transpose: a plane of `size` elements, each the sum of those that were picked from it, in order.
-struct Place {
-  static constexpr Row row{.name = "place", .schema = "place(y[*,P], i64 index[*,P], size) -> x", .saves = "index", .samples = "*=2,3 P=5 size=2; * P=2 size=3; *=0 P=2 size=2"};
+struct Unpick {
+  static constexpr Row row{.name = "unpick", .schema = "unpick(y[*,P], i64 index[*,P], size) -> x", .saves = "index", .samples = "*=2,3 P=5 size=2; * P=2 size=3; *=0 P=2 size=2"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
@@ -69,6 +69,6 @@ Tensor adaptive_max_pool2d(const Tensor& x, const std::vector<int64_t>& size);
 Tensor adaptive_max_pool3d(const Tensor& x, const std::vector<int64_t>& size);
 std::vector<Composition> pool_compositions();
 
-using PoolOps = OpList<AveragePool, MaxPool, AdaptiveMaxPool, Pick, Place>;
+using PoolOps = OpList<AveragePool, MaxPool, AdaptiveMaxPool, Pick, Unpick>;
 
 }  // namespace rote

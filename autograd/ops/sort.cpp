@@ -146,9 +146,6 @@ Tensor median(const Tensor& x) {
   return middle_of_all(x, detach(median(reshape(x, {x.numel()}), 0).values));
 }
 
-Sorted max_along(const Tensor& x, int64_t axis, bool keepdim) { return value_at(x, axis, argmax(x, axis, true), keepdim); }
-Sorted min_along(const Tensor& x, int64_t axis, bool keepdim) { return value_at(x, axis, argmin(x, axis, true), keepdim); }
-
 Tensor quantile(const Tensor& x, const Tensor& q, int64_t axis, bool keepdim, const std::string& interpolation) {
   ROTE_CHECK(x.dtype() == DType::f32 || x.dtype() == DType::f64, DTypeError, "quantile: x is ", describe(x), "; it must be f32 or f64 (to() converts).");
   ROTE_CHECK(q.dtype() == x.dtype() && q.axes() <= 1, ShapeError, "quantile: q is ", describe(q), "; it must be ", name(x.dtype()), " with at most one axis.");
@@ -255,8 +252,6 @@ std::vector<Composition> sort_compositions() {
          return middle_of_all(x, detach(nanmedian(reshape(x, {x.numel()}), 0).values));
        }},
       {"nanmedian.dim", [](const Arguments& a) -> Value { return both(nanmedian(a.tensor("self"), a.integer("dim"), a.flag("keepdim"))); }},
-      {"max.dim", [](const Arguments& a) -> Value { return both(max_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim"))); }},
-      {"min.dim", [](const Arguments& a) -> Value { return both(min_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim"))); }},
       {"quantile", [](const Arguments& a) -> Value { return quantiles(a, a.tensor("q")); }},
       {"quantile.scalar", [](const Arguments& a) -> Value { return quantiles(a, scalar(a.number("q"), a.tensor("self").dtype())); }},
       {"searchsorted.Tensor; searchsorted.Scalar", [](const Arguments& a) -> Value { return places(a, "sorted_sequence"); }},

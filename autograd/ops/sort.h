@@ -33,9 +33,6 @@ Sorted kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, bool keepdim = fa
 Sorted median(const Tensor& x, int64_t axis, bool keepdim = false);
 Sorted nanmedian(const Tensor& x, int64_t axis, bool keepdim = false);
 Tensor median(const Tensor& x);
-// The largest or smallest of a line, the first among equals.
-Sorted max_along(const Tensor& x, int64_t axis, bool keepdim = false);
-Sorted min_along(const Tensor& x, int64_t axis, bool keepdim = false);
 // The value at q·(n-1) of each sorted line, q in [0,1] of [Q] or without axes, which come first in the result: "linear", "lower", "higher", "midpoint", "nearest".
 Tensor quantile(const Tensor& x, const Tensor& q, int64_t axis, bool keepdim = false, const std::string& interpolation = "linear");
 // The distinct values in order, where each element of x is among them, and how often each occurs. NaN differs from NaN.
