@@ -20,6 +20,12 @@ Tensor key_mask(const Tensor& attention_mask) {
 
 namespace {
 
+// Beside it every score is lost in rounding: all keys weigh the same, while gradients pass.
+Tensor lowest(DType dtype) {
+  const double value = dtype == DType::f64 ? std::numeric_limits<double>::lowest() : dtype == DType::f16 ? -65504 : -3.38e38;
+  return full({1, 1, 1, 1}, value, {.dtype = dtype});
+}
+
 // bool [1,1,T,S] for queries at the last T positions.
 Tensor visible_before(int64_t T, int64_t S, int64_t window) {
   const Tensor visible = empty({1, 1, T, S}, {.dtype = DType::boolean});
@@ -53,12 +59,14 @@ Tensor without_keys(const Tensor& mask) {
 CausalMask causal_mask(const Tensor& attention_mask, int64_t T, int64_t S, int64_t window) {
   const Tensor keys = key_mask(attention_mask);
   const bool all_before = window == 0 || window >= S;
-  if (!keys.defined() && all_before && (T == S || T == 1)) return {{}, T == S, {}};
+  if (!keys.defined() && all_before && (T == S || T == 1)) return {{}, T == S, {}, {}};
   const Tensor visible = visible_before(T, S, window);
-  if (!keys.defined()) return {visible, false, {}};
+  Tensor hidden;
+  if (!all_before && T == 1) hidden = where(visible, scalar(0), lowest(DType::f32));
+  if (!keys.defined()) return {hidden.defined() ? Tensor() : visible, false, hidden, {}};
   const Tensor both = logical_and(keys, visible);
   // The mask of the keys alone where it says all: nothing of size T·S is read.
-  return {all_before && (T == S || T == 1) ? keys : both, all_before && T == S, without_keys(both)};
+  return {T == 1 || (all_before && T == S) ? keys : both, all_before && T == S, hidden, without_keys(both)};
 }
 
 namespace {
@@ -70,21 +78,16 @@ Tensor repeated(const Tensor& x, int64_t times) {
   return reshape(expand(unsqueeze(x, 2), {B, G, times, S, D}), {B, G * times, S, D});
 }
 
-// Beside it every score is lost in rounding: all keys weigh the same, while gradients pass.
-Tensor lowest(DType dtype) {
-  const double value = dtype == DType::f64 ? std::numeric_limits<double>::lowest() : dtype == DType::f16 ? -65504 : -3.38e38;
-  return full({1, 1, 1, 1}, value, {.dtype = dtype});
-}
-
 }  // namespace
 
 AttentionResult attend(const Tensor& q, const Tensor& key, const Tensor& value, const AttendOptions& options) {
   const int64_t T = q.size(2), S = key.size(2), times = q.size(1) / key.size(1);
   const Tensor k = repeated(key, times), v = repeated(value, times);
   const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
+  const Tensor bias = options.bias.defined() ? to(options.bias, q.dtype()) : Tensor();
   if (!options.with_probabilities) {
     Tensor context = scaled_dot_product_attention(
-        q, k, v, {.mask = options.mask, .bias = options.bias, .scale = scale, .causal = options.causal, .dropout = options.dropout});
+        q, k, v, {.mask = options.mask, .bias = bias, .scale = scale, .causal = options.causal, .dropout = options.dropout});
     if (options.unseeing.defined())
       context = where(options.unseeing, scaled_dot_product_attention(q, k, v, {.bias = lowest(q.dtype()), .scale = scale, .dropout = options.dropout}), context);
     return {merge_heads(context), {}};
@@ -93,7 +96,7 @@ AttentionResult attend(const Tensor& q, const Tensor& key, const Tensor& value, 
   ROTE_CHECK(options.dropout == 0, StateError, "attention: output_attentions while training needs a dropout of 0 in attention, it is ", options.dropout,
              "; ask for attentions in eval mode.");
   Tensor scores = matmul(q, transpose(k, 2, 3)) * scale;
-  if (options.bias.defined()) scores = scores + options.bias;
+  if (bias.defined()) scores = scores + bias;
   Tensor mask = options.mask;
   if (options.causal) {
     const Tensor visible = visible_before(T, S, 0);

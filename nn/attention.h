@@ -14,11 +14,14 @@ Tensor merge_heads(const Tensor& x);                 // [B,H,T,D] -> [B,T,H·D]
 // Who sees whom, from an attention_mask [B,S] (0: padding) or none, for queries at the last T of S positions: true keeps the key.
 Tensor key_mask(const Tensor& attention_mask);  // bool [B,1,1,S], or none
 struct CausalMask {
-  Tensor mask;          // bool, broadcasts to [B,1,T,S]; none: every key that `causal` leaves
+  Tensor mask = {};     // bool, broadcasts to [B,1,T,S]; none: every key that `causal` leaves
   bool causal = false;  // query t sees keys 0…t; only where T = S
+  // f32 [1,1,T,S] or none: what a window hides while decoding, as scores that weigh nothing. A mask would move the place from which the op
+  // counts its key tiles, and with it bits.
+  Tensor bias = {};
   // bool [B,1,T,1] or none: queries of left padding, which see no key. As in the reference they look at all keys evenly: a first real token
   // may be scored by the place before it.
-  Tensor unseeing;
+  Tensor unseeing = {};
 };
 // Each query sees itself and what lies before it, at most `window` keys where that is not 0.
 CausalMask causal_mask(const Tensor& attention_mask, int64_t T, int64_t S, int64_t window = 0);
@@ -32,7 +35,7 @@ struct AttendOptions {
   double dropout = 0;     // of the probabilities
   bool with_probabilities = false;
 };
-inline AttendOptions seeing(const CausalMask& m) { return {.mask = m.mask, .causal = m.causal, .unseeing = m.unseeing}; }
+inline AttendOptions seeing(const CausalMask& m) { return {.mask = m.mask, .bias = m.bias, .causal = m.causal, .unseeing = m.unseeing}; }
 struct AttentionResult {
   Tensor context;         // [B,T,H·D]
   Tensor probabilities;   // [B,H,T,S], where asked for; without them nothing of size T·S is made

@@ -36,6 +36,24 @@ class Reader : public ConfigFields {
   void field(const char* name, std::optional<int64_t>& value) override { take_optional(name, value); }
   void field(const char* name, std::optional<double>& value) override { take_optional(name, value); }
   void field(const char* name, std::optional<std::string>& value) override { take_optional(name, value); }
+  void field(const char* name, std::vector<int64_t>& value) override {
+    const auto found = left_.find(name);
+    if (found == left_.end()) return;
+    json list = found->is_array() ? *found : found->is_null() ? json::array() : json::array({*found});
+    for (const json& one : list)
+      ROTE_CHECK(one.is_number_integer(), ArgumentError, "read ", path_, ": ", name, " is ", found->dump(), "; it must be a whole number or a list of them.");
+    value = list.get<std::vector<int64_t>>();
+    left_.erase(found);
+  }
+  void group(const char* name, const std::function<void(ConfigFields&)>& visit) override {
+    const auto found = left_.find(name);
+    if (found == left_.end() || found->is_null()) return;
+    ROTE_CHECK(found->is_object(), ArgumentError, "read ", path_, ": ", name, " is ", found->dump(), "; it must be an object.");
+    Reader inner(path_, *found);
+    visit(inner);
+    if (found->empty()) left_.erase(name);
+  }
+  bool reads() const override { return true; }
 
  private:
   static bool is_text_list(const json& j) {
@@ -84,6 +102,17 @@ class Writer : public ConfigFields {
   void field(const char* name, std::optional<int64_t>& value) override { put(name, value); }
   void field(const char* name, std::optional<double>& value) override { put(name, value); }
   void field(const char* name, std::optional<std::string>& value) override { put(name, value); }
+  void field(const char* name, std::vector<int64_t>& value) override {
+    if (value.size() == 1) to_[name] = value[0];
+    else to_[name] = value.empty() ? json(nullptr) : json(value);
+  }
+  void group(const char* name, const std::function<void(ConfigFields&)>& visit) override {
+    json& inner = to_[name];  // with the keys that were kept
+    if (!inner.is_object()) inner = json::object();
+    Writer writer(inner);
+    visit(writer);
+  }
+  bool reads() const override { return false; }
 
  private:
   template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ class ConfigFields {
   virtual void field(const char* name, std::optional<int64_t>& value) = 0;
   virtual void field(const char* name, std::optional<double>& value) = 0;
   virtual void field(const char* name, std::optional<std::string>& value) = 0;
+  // A number, a list of numbers or null in the file: the ids that end a text.
+  virtual void field(const char* name, std::vector<int64_t>& value) = 0;
+  // An object of fields, which may be missing or null; keys that no field of it takes are kept and written back.
+  virtual void group(const char* name, const std::function<void(ConfigFields&)>& visit) = 0;
+  // Whether the file is being read, for fields whose older spelling is read but not written.
+  virtual bool reads() const = 0;
 };
 
 // What a model can be fed with; absent where it sets no limit.
@@ -56,6 +63,8 @@ struct Config {
   static void check_token(const char* name, const std::optional<int64_t>& id, int64_t vocab_size);
   // A key that no field takes must be absent or have this JSON.
   void check_only(const char* name, const char* wanted) const;
+  // The id with which the decoder of an encoder-decoder model begins; none: there is no encoder.
+  virtual std::optional<int64_t> decoder_start() const { return std::nullopt; }
   virtual InputLimits limits() const { return {}; }
   int64_t num_labels() const { return labels.empty() ? 2 : static_cast<int64_t>(labels.size()); }
   std::string label(int64_t id) const;

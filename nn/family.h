@@ -27,6 +27,12 @@ ModelEntry model_entry(const char* model_type, const char* class_name, const cha
 
 // Each in its family's file under models/.
 std::vector<ModelEntry> bert_family();
+std::vector<ModelEntry> roberta_family();
+std::vector<ModelEntry> distilbert_family();
 std::vector<ModelEntry> gpt2_family();
+std::vector<ModelEntry> llama_family();  // Mistral and Qwen3 too
+std::vector<ModelEntry> t5_family();
+std::vector<ModelEntry> bart_family();
+std::vector<ModelEntry> vit_family();
 
 }  // namespace rote::nn

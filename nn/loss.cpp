@@ -57,6 +57,35 @@ Tensor sequence_loss(const Tensor& logits, const Batch& in, Config& config) {
   return *type == "multi_label_classification" ? binary_loss(logits, labels, n) : class_loss(logits, labels, n);
 }
 
+namespace {
+
+// Positions clamped to 0…T; T itself is not scored.
+Tensor clamped(const Tensor& positions, int64_t T) {
+  const Tensor places = clone(converted(positions, DType::i64));
+  int64_t* place = places.data<int64_t>();
+  for (int64_t i = 0; i < places.numel(); ++i) place[i] = std::clamp<int64_t>(place[i], 0, T);
+  return places;
+}
+
+}  // namespace
+
+void answer_spans(ModelOutput& out, const Tensor& logits, const Batch& in, const Signature& signature) {
+  out.start_logits = clone(select(logits, 2, 0));
+  out.end_logits = clone(select(logits, 2, 1));
+  const Tensor start = in.find("start_positions"), end = in.find("end_positions");
+  if (!start.defined() || !end.defined()) return;
+  const int64_t T = logits.size(1);
+  out.loss = class_loss(out.start_logits, clamped(start, T), 2 * divisor(signature, in, 0), T) +
+             class_loss(out.end_logits, clamped(end, T), 2 * divisor(signature, in, 1), T);
+}
+
+ModelOutput with_states_of(const ModelOutput& encoded) {
+  ModelOutput out;
+  out.hidden_states = encoded.hidden_states;
+  out.attentions = encoded.attentions;
+  return out;
+}
+
 Tensor at_last_token(const Tensor& x, const Tensor& input_ids, const std::optional<int64_t>& pad_token_id) {
   const int64_t B = x.size(0), T = x.size(1);
   ROTE_CHECK(pad_token_id || B == 1, ArgumentError, "classification: a batch of ", B, " rows needs the config's pad_token_id, by which the last token of each is found.");

@@ -17,6 +17,11 @@ Tensor next_token_loss(const Tensor& logits, const Batch& in);
 // are classes, floating ones are multi-label. Undefined without labels.
 Tensor sequence_loss(const Tensor& logits, const Batch& in, Config& config);
 Scored sequence_scored(const Config& config);
+// start_logits and end_logits [B,T] from logits [B,T,2], and where start_positions and end_positions [B] are given the loss: the mean of the two
+// cross-entropies, each over the positions inside of the row.
+void answer_spans(ModelOutput& out, const Tensor& logits, const Batch& in, const Signature& signature);
+// What a head passes on of its encoder's output.
+ModelOutput with_states_of(const ModelOutput& encoded);
 // Of x [B,T,L] the place of each row's last id that is not the padding: [B,L]. Without a pad_token_id the last place, of one row only.
 Tensor at_last_token(const Tensor& x, const Tensor& input_ids, const std::optional<int64_t>& pad_token_id);
 // logits [*] and targets of as many elements: squared error, binary cross-entropy of logits.

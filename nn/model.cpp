@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/ops/loss.h"
+#include "nn/conv.h"
 #include "nn/conv1d.h"
 #include "nn/embedding.h"
 #include "nn/linear.h"
@@ -201,14 +202,19 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
       return true;
     };
     const std::string weight = one.name + ".weight";
+    one.module->init_own(takes, one.name, std);
     if (auto* linear = dynamic_cast<Linear*>(one.module)) {
       if (takes("weight")) fill_normal(linear->weight, std, init_draw(weight));
+    } else if (auto* image = dynamic_cast<Conv2d*>(one.module)) {
+      if (takes("weight")) fill_normal(image->weight, std, init_draw(weight));
     } else if (auto* embedding = dynamic_cast<Embedding*>(one.module)) {
       if (takes("weight")) embedding->reset(std, init_draw(weight));
     } else if (auto* conv = dynamic_cast<Conv1D*>(one.module)) {
       if (takes("weight")) fill_normal(conv->weight, std * conv->init_scale, init_draw(weight));
     } else if (auto* norm = dynamic_cast<LayerNorm*>(one.module)) {
       if (takes("weight")) fill(norm->weight, 1);
+    } else if (auto* rms = dynamic_cast<RMSNorm*>(one.module)) {
+      if (takes("weight")) fill(rms->weight, 1);
     }
   }
   each_parameter([&](const std::string& name, Tensor& tensor, bool) {

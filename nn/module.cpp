@@ -59,6 +59,8 @@ void Module::remove_hook(int64_t id) {
   ROTE_CHECK(removed == 1, ArgumentError, class_name(), ": there is no hook ", id, "; remove_hook takes what registering gave, once.");
 }
 
+void Module::init_own(const std::function<bool(const char*)>&, const std::string&, double) {}
+
 // A hook may remove itself: each list is walked as it was when the call came.
 void Module::before_call(const std::vector<Tensor>& inputs) {
   for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all))
@@ -93,7 +95,14 @@ void Module::add_parameters(std::initializer_list<TensorRef> tensors) {
 void Module::add_buffers(std::initializer_list<TensorRef> tensors) {
   for (const TensorRef& one : tensors) {
     check_name(one.name);
-    buffers_.push_back({one.name, &one.tensor});
+    buffers_.push_back({one.name, &one.tensor, false});
+  }
+}
+
+void Module::add_saved_buffers(std::initializer_list<TensorRef> tensors) {
+  for (const TensorRef& one : tensors) {
+    check_name(one.name);
+    buffers_.push_back({one.name, &one.tensor, true});
   }
 }
 
@@ -143,12 +152,15 @@ NamedTensors Module::named_parameters() const {
   return named;
 }
 
-NamedTensors Module::named_buffers() const {
+NamedTensors Module::named_buffers() const { return collect_buffers(false); }
+NamedTensors Module::saved_buffers() const { return collect_buffers(true); }
+
+NamedTensors Module::collect_buffers(bool saved_only) const {
   NamedTensors named;
   std::unordered_set<const TensorImpl*> seen;
   const_cast<Module*>(this)->walk("", [&](const std::string& prefix, Module& module) {
     for (const Leaf& leaf : module.buffers_)
-      if (seen.insert(leaf.tensor->impl().get()).second) named.emplace_back(joined(prefix, leaf.name), *leaf.tensor);
+      if ((leaf.saved || !saved_only) && seen.insert(leaf.tensor->impl().get()).second) named.emplace_back(joined(prefix, leaf.name), *leaf.tensor);
   });
   return named;
 }

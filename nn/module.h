@@ -45,6 +45,7 @@ class Module {
   // Own parameters first, then those of the children in order; a tensor reached twice is named once, by its first name.
   NamedTensors named_parameters() const;
   NamedTensors named_buffers() const;
+  NamedTensors saved_buffers() const;        // those that belong to the weights
   std::vector<NamedModule> named_modules();  // the root first, parents before their children
   std::vector<Tensor> parameters() const;
   int64_t num_parameters() const;  // elements, shared ones once
@@ -61,6 +62,10 @@ class Module {
   int64_t register_forward_hook(ForwardHook hook);
   int64_t register_backward_hook(BackwardHook hook);
   void remove_hook(int64_t id);
+
+  // Draws those of its own parameters anew for which `takes` holds, where they do not start as every model's do; `name` is the module's own,
+  // `std` the deviation of the model's matrices.
+  virtual void init_own(const std::function<bool(const char*)>& takes, const std::string& name, double std);
 
   // All names of all parameters, those of shared ones too: f(name, tensor, first), first: this name is the one that is kept.
   void each_parameter(const std::function<void(const std::string&, Tensor&, bool first)>& f) const;
@@ -82,6 +87,8 @@ class Module {
   void add_parameters(std::initializer_list<TensorRef> tensors);
   // Tensors that move with the module but do not train and are not saved.
   void add_buffers(std::initializer_list<TensorRef> tensors);
+  // Buffers that are saved and loaded with the weights: running statistics.
+  void add_saved_buffers(std::initializer_list<TensorRef> tensors);
   void add_modules(std::initializer_list<ModuleRef> modules);
   void add_module(const std::string& name, Module& module);
   // A list only holds its children: whoever holds the list calls them, so that its name goes into theirs ("layer.0").
@@ -96,7 +103,9 @@ class Module {
   struct Leaf {
     std::string name;
     Tensor* tensor;
+    bool saved = true;
   };
+  NamedTensors collect_buffers(bool saved_only) const;
   void walk(const std::string& prefix, const std::function<void(const std::string&, Module&)>& f);
   void check_name(const std::string& name) const;
   void set_component(const std::string& component);

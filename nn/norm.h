@@ -28,4 +28,18 @@ struct LayerNorm : Layer<LayerNorm> {
   Tensor forward(const Tensor& x) { return layer_norm(x, weight, bias, eps); }
 };
 
+// y = x/√(mean of x² + eps)·w over the last axis of x [*,C]; weight [C] starts as 1.
+struct RMSNorm : Layer<RMSNorm> {
+  using Options = LayerNormOptions;
+  Tensor weight;
+  const double eps;
+
+  explicit RMSNorm(int64_t C, LayerNormOptions options = {}) : weight(empty({C})), eps(options.eps) {
+    if (init_enabled()) fill(weight, 1);
+    add_parameters({{"weight", weight}});
+  }
+
+  Tensor forward(const Tensor& x) { return rms_norm(x, weight, eps); }
+};
+
 }  // namespace rote::nn

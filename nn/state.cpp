@@ -62,7 +62,11 @@ std::vector<std::string> LoadReport::fresh() const {
   return names;
 }
 
-NamedTensors state_dict(const Module& module) { return module.named_parameters(); }
+NamedTensors state_dict(const Module& module) {
+  NamedTensors state = module.named_parameters();
+  for (const auto& one : module.saved_buffers()) state.push_back(one);
+  return state;
+}
 
 LoadReport load_state(Module& module, const SafetensorsFolder& files, const LoadStateOptions& options) {
   std::map<std::string, std::string> first_name;  // of every name of a parameter
@@ -77,6 +81,11 @@ LoadReport load_state(Module& module, const SafetensorsFolder& files, const Load
     }
     first_name[name] = names[tensor.impl().get()];
   });
+  for (const auto& [name, tensor] : module.saved_buffers()) {
+    first_name[name] = name;
+    parameters[name] = tensor;
+    order.push_back(name);
+  }
   std::set<std::string> buffers;
   for (const auto& [name, tensor] : module.named_buffers()) buffers.insert(name);
 
@@ -95,7 +104,7 @@ LoadReport load_state(Module& module, const SafetensorsFolder& files, const Load
       }
       const std::string& name = first_name.at(*known);
       const Tensor& to = parameters.at(name);
-      if (!(info.shape == to.shape()) || !is_floating(info.dtype)) {
+      if (!(info.shape == to.shape()) || is_floating(info.dtype) != is_floating(to.dtype())) {
         differing.push_back(str(name, " is ", rote::name(info.dtype), info.shape, " in the file, ", describe(to), " in the model"));
         report.mismatched.push_back(name);
         continue;

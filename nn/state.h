@@ -24,7 +24,7 @@ struct LoadStateOptions {
   std::string base_prefix;               // keys are taken with and without `<base_prefix>.` in front
 };
 
-// Every parameter under its first name; shared ones once.
+// Every parameter under its first name, shared ones once, then the buffers that are saved.
 NamedTensors state_dict(const Module& module);
 
 // Reads the tensors of the files straight into the parameters of that name. Other names of shared parameters are taken as well, LayerNorm's gamma

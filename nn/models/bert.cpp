@@ -27,7 +27,7 @@ void BertConfig::visit(ConfigFields& fields) {
 
 void BertConfig::check() const {
   Config::check();
-  ROTE_CHECK(model_type == "bert", ArgumentError, "config: model_type is \"", model_type, "\"; this is the config of a bert.");
+  ROTE_CHECK(model_type == family(), ArgumentError, "config: model_type is \"", model_type, "\"; this is the config of a ", family(), ".");
   check_size("vocab_size", vocab_size);
   check_size("hidden_size", hidden_size);
   check_size("num_hidden_layers", num_hidden_layers);
@@ -51,7 +51,7 @@ void BertConfig::check() const {
 
 BertEmbeddings::BertEmbeddings(const BertConfig& c)
     : word_embeddings(c.vocab_size, c.hidden_size, {.padding_idx = c.pad_token_id.value_or(-1)}),
-      position_embeddings(c.max_position_embeddings, c.hidden_size),
+      position_embeddings(c.max_position_embeddings, c.hidden_size, {.padding_idx = c.position_padding()}),
       token_type_embeddings(c.type_vocab_size, c.hidden_size),
       norm(c.hidden_size, {.eps = c.layer_norm_eps}),
       dropout(c.hidden_dropout_prob) {

@@ -36,10 +36,12 @@ struct BertConfig : Config {
   int64_t chunk_size_feed_forward = 0;       // positions at a time; 0: all at once
 
   BertConfig() { model_type = "bert"; }
+  virtual const char* family() const { return "bert"; }
   void visit(ConfigFields& fields) override;
   void check() const override;
   const char* base_prefix() const override { return "bert"; }
   InputLimits limits() const override { return {max_position_embeddings, vocab_size}; }
+  virtual int64_t position_padding() const { return -1; }  // the row of position_embeddings that padding takes; -1: none
   double head_dropout() const { return classifier_dropout.value_or(hidden_dropout_prob); }
 };
 

@@ -10,14 +10,6 @@ namespace rote::nn {
 
 namespace {
 
-// What a head passes on of the encoder's output.
-ModelOutput with_states_of(const ModelOutput& encoded) {
-  ModelOutput out;
-  out.hidden_states = encoded.hidden_states;
-  out.attentions = encoded.attentions;
-  return out;
-}
-
 constexpr const char* kOutputs = "loss, logits, hidden_states, attentions";
 
 }  // namespace
@@ -110,31 +102,10 @@ Signature BertForQuestionAnswering::signature() const {
           .scored = Scored::spans};
 }
 
-namespace {
-
-// Positions clamped to 0…T; T itself is not scored.
-Tensor clamped(const Tensor& positions, int64_t T) {
-  const Tensor places = clone(converted(positions, DType::i64));
-  int64_t* place = places.data<int64_t>();
-  for (int64_t i = 0; i < places.numel(); ++i) place[i] = std::clamp<int64_t>(place[i], 0, T);
-  return places;
-}
-
-}  // namespace
-
 ModelOutput BertForQuestionAnswering::forward(const Batch& in) {
   const ModelOutput encoded = bert(in);
   ModelOutput out = with_states_of(encoded);
-  const Tensor logits = qa_outputs(encoded.last_hidden_state);
-  out.start_logits = clone(select(logits, 2, 0));
-  out.end_logits = clone(select(logits, 2, 1));
-  const Tensor start = in.find("start_positions"), end = in.find("end_positions");
-  if (start.defined() && end.defined()) {
-    const int64_t T = logits.size(1);
-    const Tensor start_loss = class_loss(out.start_logits, clamped(start, T), 2 * divisor(signature(), in, 0), T);
-    const Tensor end_loss = class_loss(out.end_logits, clamped(end, T), 2 * divisor(signature(), in, 1), T);
-    out.loss = start_loss + end_loss;
-  }
+  answer_spans(out, qa_outputs(encoded.last_hidden_state), in, signature());
   return out;
 }
 

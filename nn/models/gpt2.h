@@ -30,7 +30,8 @@ struct GPT2Config : Config {
   bool scale_attn_weights = true;
   bool scale_attn_by_inverse_layer_idx = false;
   bool tie_word_embeddings = true;
-  std::optional<int64_t> bos_token_id = 50256, eos_token_id = 50256, pad_token_id;
+  std::optional<int64_t> bos_token_id = 50256, pad_token_id;
+  std::vector<int64_t> eos_token_id = {50256};
 
   GPT2Config() { model_type = "gpt2"; }
   void visit(ConfigFields& fields) override;

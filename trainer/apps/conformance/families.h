@@ -13,6 +13,7 @@ namespace rote::conformance {
 // file. Throws IoError where a file cannot be read.
 void run_ops(const std::filesystem::path& path, Report& report);
 void run_models(const std::filesystem::path& path, Report& report);
+void run_generation(const std::filesystem::path& path, Report& report);
 void run_tokenizers(const std::filesystem::path& path, Report& report);
 
 // The files called `name` (any .json but index.json where it is empty) at or below `path`, sorted; `path` itself where it is such a file.
