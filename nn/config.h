@@ -63,6 +63,8 @@ struct Config {
   static void check_token(const char* name, const std::optional<int64_t>& id, int64_t vocab_size);
   // A key that no field takes must be absent or have this JSON.
   void check_only(const char* name, const char* wanted) const;
+  // A parameter's name as files hold it, from the one that newer versions of the reference give it.
+  virtual std::string stored_name(const std::string& name) const { return name; }
   // The id with which the decoder of an encoder-decoder model begins; none: there is no encoder.
   virtual std::optional<int64_t> decoder_start() const { return std::nullopt; }
   virtual InputLimits limits() const { return {}; }

@@ -11,7 +11,10 @@ LoadReport load_pretrained(Model& model, const std::string& folder, const Pretra
   const SafetensorsFolder files = SafetensorsFolder::open(folder);
   LoadStateOptions how;
   how.ignore_mismatched_sizes = options.ignore_mismatched_sizes;
-  if (model.config() != nullptr) how.base_prefix = model.config()->base_prefix();
+  if (const Config* config = model.config(); config != nullptr) {
+    how.base_prefix = config->base_prefix();
+    how.stored_name = [config](const std::string& name) { return config->stored_name(name); };
+  }
   LoadReport report = load_state(model, files, how);
   const std::vector<std::string> fresh = report.fresh();
   ROTE_CHECK(fresh.empty() || fresh.size() < model.named_parameters().size(), IoError, "read ", folder,

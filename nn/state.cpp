@@ -95,7 +95,7 @@ LoadReport load_state(Module& module, const SafetensorsFolder& files, const Load
   std::vector<std::string> differing;
   for (const SafetensorsFile& file : files.files()) {
     for (const SafetensorsInfo& info : file.infos()) {
-      const std::vector<std::string> read_as = readings(info.name, options.base_prefix);
+      const std::vector<std::string> read_as = readings(options.stored_name ? options.stored_name(info.name) : info.name, options.base_prefix);
       const auto known = std::find_if(read_as.begin(), read_as.end(), [&](const std::string& name) { return first_name.count(name) > 0; });
       if (known == read_as.end()) {
         const bool is_buffer = std::any_of(read_as.begin(), read_as.end(), [&](const std::string& name) { return buffers.count(name) > 0; });

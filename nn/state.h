@@ -22,6 +22,7 @@ struct LoadReport {
 struct LoadStateOptions {
   bool ignore_mismatched_sizes = false;  // leave such parameters as they are and report them
   std::string base_prefix;               // keys are taken with and without `<base_prefix>.` in front
+  std::function<std::string(const std::string&)> stored_name = {};  // and as this says, where it says another name
 };
 
 // Every parameter under its first name, shared ones once, then the buffers that are saved.

@@ -25,17 +25,12 @@ ROTE_INLINE void over_group(const GroupNorm<Real>& g, int64_t first, const F& f)
 
 uint32_t group_norm(const GroupNorm<Real>& g) {
   const int64_t channels = g.C / g.groups, n = channels * g.S;
-  const Real count = static_cast<Real>(n);
   return over_rows(g.N * g.groups, n, [&](int64_t r, Amax& amax) {
     const Real* in = g.x + r * n;
     Real* out = g.y + r * n;
-    g.mean[r] = lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { return load(in + i, m); }) / count;
-    const Vec mu(g.mean[r]);
-    const Real variance = lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY {
-      const Vec centred = keep(load(in + i, m) - mu, m);
-      return centred * centred;
-    }) / count;
-    const Vec scale = rsqrt(Vec(variance + g.eps));
+    const Moments group = moments(in, n);
+    g.mean[r] = group.mean;
+    const Vec mu(group.mean), scale = rsqrt(Vec(group.variance + g.eps));
     g.rstd[r] = get(scale, 0);
     over_group(g, r % g.groups * channels, [&](int64_t at, const auto& of, auto m) ROTE_LOOP_BODY {
       Vec v = (load(in + at, m) - mu) * scale;

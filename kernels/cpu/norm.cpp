@@ -9,17 +9,11 @@ namespace rote::isa::ROTE_ISA_NAME {
 // mean = Σx/n (0 where none is asked for), var = Σ(x - mean)²/n, rstd = 1/√(var + eps), y = fma((x - mean)·rstd, w, b); without b the
 // product alone, without w no product.
 uint32_t layer_norm(int64_t rows, int64_t n, Real eps, const Real* x, const Real* w, const Real* b, Real* y, Real* mean, Real* rstd) {
-  const Real count = static_cast<Real>(n);
   return over_rows(rows, n, [&](int64_t r, Amax& amax) {
     const Real* in = x + r * n;
     Real* out = y + r * n;
-    const Real middle = mean ? lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { return load(in + i, m); }) / count : Real(0);
-    const Vec mu(middle);
-    const Real variance = lane_sum(n, [&](int64_t i, auto m) ROTE_LOOP_BODY {
-      const Vec centred = keep(load(in + i, m) - mu, m);
-      return centred * centred;
-    }) / count;
-    const Vec scale = rsqrt(Vec(variance + eps));
+    const Moments row = mean ? moments(in, n) : Moments{Real(0), variance_about(in, n, Real(0))};
+    const Vec mu(row.mean), scale = rsqrt(Vec(row.variance + eps));
     rstd[r] = get(scale, 0);
     const auto write = [&](int64_t i, Vec v, auto m) ROTE_LOOP_BODY {
       store(out + i, v, m);
@@ -34,8 +28,8 @@ uint32_t layer_norm(int64_t rows, int64_t n, Real eps, const Real* x, const Real
     } else {
       over_row(n, [&](int64_t i, auto m) ROTE_LOOP_BODY { write(i, (load(in + i, m) - mu) * scale, m); });
     }
-    if (mean) mean[r] = middle;
-    amax.see(middle);
+    if (mean) mean[r] = row.mean;
+    amax.see(row.mean);
     amax.see(rstd[r]);
   });
 }

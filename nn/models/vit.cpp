@@ -44,6 +44,20 @@ void ViTConfig::check() const {
   check_not_negative("layer_norm_eps", layer_norm_eps);
 }
 
+std::string ViTConfig::stored_name(const std::string& name) const {
+  static constexpr std::pair<const char*, const char*> kNames[] = {{"vit.layers.", "vit.encoder.layer."},
+                                                                   {".attention.q_proj.", ".attention.attention.query."},
+                                                                   {".attention.k_proj.", ".attention.attention.key."},
+                                                                   {".attention.v_proj.", ".attention.attention.value."},
+                                                                   {".attention.o_proj.", ".attention.output.dense."},
+                                                                   {".mlp.fc1.", ".intermediate.dense."},
+                                                                   {".mlp.fc2.", ".output.dense."}};
+  std::string stored = name;
+  for (const auto& [newer, older] : kNames)
+    if (const size_t at = stored.find(newer); at != std::string::npos) stored.replace(at, std::string(newer).size(), older);
+  return stored;
+}
+
 ViTPatchEmbeddings::ViTPatchEmbeddings(const ViTConfig& c) : projection(c.num_channels, c.hidden_size, c.patch_size, {.stride = c.patch_size}) {
   add_modules({{"projection", projection}});
 }

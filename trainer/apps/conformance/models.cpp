@@ -28,11 +28,11 @@ std::function<bool(const Shape&)> rows_of(const json& one, const nn::Batch& batc
 }
 
 // What is wrong with the gradients after backward, in one line; empty where nothing is.
-std::string check_grads(const nn::Model& model, const json& grads, const Tensors& tensors) {
+std::string check_grads(nn::Model& model, const json& grads, const Tensors& tensors) {
   std::map<std::string, Tensor> parameters;
   for (const auto& [name, tensor] : model.named_parameters()) parameters[name] = tensor;
   for (const auto& [name, one] : grads.items()) {
-    const auto found = parameters.find(name);
+    const auto found = parameters.find(model.config() ? model.config()->stored_name(name) : name);
     if (found == parameters.end()) return str("grad of ", name, ": the model has no such parameter");
     Tensor grad = found->second.grad();
     if (one.is_null()) {
