@@ -174,10 +174,6 @@ struct KernelTable {
   // dw, db by leaves of `leaf` rows as in sum_columns; dx, dw, db may each be none.
   uint32_t (*layer_norm_backward)(int64_t rows, int64_t n, int64_t leaf, const Real* x, const Real* w, const Real* mean, const Real* rstd,
                                   const Real* dy, Real* dx, Real* dw, Real* db);
-  uint32_t (*batch_norm)(const BatchNorm<Real>&);
-  uint32_t (*batch_norm_backward)(const BatchNormGrad<Real>&);
-  uint32_t (*group_norm)(const GroupNorm<Real>&);
-  uint32_t (*group_norm_backward)(const GroupNormGrad<Real>&);
 
   // loss[r] = -weight·Σ_c target_c·log p_c with target = (1-smoothing)·onehot(label) + smoothing/V; 0 where label = ignore_index.
   // lse[r] = log Σ exp(logits[r,:]). class_weight: [V] or none, multiplies each class's term.
@@ -187,13 +183,33 @@ struct KernelTable {
   uint32_t (*cross_entropy_backward)(int64_t rows, int64_t V, const Real* logits, const int64_t* labels, int64_t ignore_index,
                                      const Real* class_weight, Real smoothing, const Real* lse, const Real* dloss, Real* dlogits);
 
-  uint32_t (*ctc)(const Ctc<Real>&);
-  uint32_t (*ctc_backward)(const CtcGrad<Real>&);
-
   // dtable[V,C] (all of it written; ids are checked by the caller): stable counting sort by (id, leaf, position), chain inside a leaf of `leaf` rows, then the tree over
   // the sample leaves that hold the id (missing leaves are skipped: adding their 0 changes nothing). Rows with id == padding_idx add nothing.
   uint32_t (*embedding_backward)(int64_t n, int64_t C, int64_t V, int64_t leaf, int64_t padding_idx, const int64_t* ids, const Real* dy,
                                  Real* dtable);
+
+  // x, y: [samples, per_sample]; y may be x.
+  uint32_t (*dropout)(const Dropout& dropout, int64_t samples, int64_t per_sample, const Real* x, Real* y);
+  // Uniform [0,1) = (word >> 8)·2^-24 and standard normal (inverse CDF of one word): element i from word i%4 of block i/4, sample 0.
+  uint32_t (*uniform)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
+  uint32_t (*normal)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
+
+  // Σ x² in f64 for the clip norm: 64 lanes per block of 4096, tree over blocks; blocks[i] receives block i's sum, ceil(n/4096) of them.
+  void (*square_blocks)(int64_t n, const Real* x, double* blocks);
+};
+
+// Kernels that many programs never call: a program is linked with them where it names rare_kernels(), and else without.
+template <class Real>
+struct RareTable {
+  const char* isa;
+
+  uint32_t (*batch_norm)(const BatchNorm<Real>&);
+  uint32_t (*batch_norm_backward)(const BatchNormGrad<Real>&);
+  uint32_t (*group_norm)(const GroupNorm<Real>&);
+  uint32_t (*group_norm_backward)(const GroupNormGrad<Real>&);
+
+  uint32_t (*ctc)(const Ctc<Real>&);
+  uint32_t (*ctc_backward)(const CtcGrad<Real>&);
 
   // y = conv(x, w) + bias: one chain per element over k = channels of the group, then kernel positions in row-major order, cut and folded as a
   // Gemm over K; then the bias, [O] or none.
@@ -207,15 +223,6 @@ struct KernelTable {
   uint32_t (*unfold)(const Conv<Real>&);
   uint32_t (*fold)(const Conv<Real>&);
   uint32_t (*taps)(const Taps<Real>&);
-
-  // x, y: [samples, per_sample]; y may be x.
-  uint32_t (*dropout)(const Dropout& dropout, int64_t samples, int64_t per_sample, const Real* x, Real* y);
-  // Uniform [0,1) = (word >> 8)·2^-24 and standard normal (inverse CDF of one word): element i from word i%4 of block i/4, sample 0.
-  uint32_t (*uniform)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
-  uint32_t (*normal)(uint64_t seed, uint32_t op, uint64_t sample, int64_t n, Real* y);
-
-  // Σ x² in f64 for the clip norm: 64 lanes per block of 4096, tree over blocks; blocks[i] receives block i's sum, ceil(n/4096) of them.
-  void (*square_blocks)(int64_t n, const Real* x, double* blocks);
 };
 
 // The table in use: the widest instruction set of this machine, or the one that ROTE_ISA names (scalar, avx2, avx512, neon).
@@ -227,10 +234,19 @@ const KernelTable<float>& kernels<float>();
 template <>
 const KernelTable<double>& kernels<double>();
 
+// Of the same instruction set.
+template <class Real>
+const RareTable<Real>& rare_kernels();
+template <>
+const RareTable<float>& rare_kernels<float>();
+template <>
+const RareTable<double>& rare_kernels<double>();
+
 // The same choice for a given value of ROTE_ISA; nullptr or "": the widest.
 const KernelTable<float>& choose_kernels(const char* wanted);
 
-// The f32 table of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it. For tests.
+// The f32 tables of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it. For tests.
 const KernelTable<float>* kernel_table(const char* isa);
+const RareTable<float>* rare_kernel_table(const char* isa);
 
 }  // namespace rote

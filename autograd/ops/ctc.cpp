@@ -56,7 +56,7 @@ void CtcLoss::forward(Call& call) {
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]);
-    call.saw(kernels<Real>().ctc(described<Real>(call, x, labels, inputs, targets)));
+    call.saw(rare_kernels<Real>().ctc(described<Real>(call, x, labels, inputs, targets)));
   });
 }
 
@@ -65,7 +65,7 @@ void CtcLoss::backward(Call& call) {
   with_real(call, call.out[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]), dloss = contiguous(call.dout[0]), dx = empty(x.shape(), {.dtype = x.dtype()});
-    call.saw(kernels<Real>().ctc_backward({.forward = described<Real>(call, x, labels, inputs, targets), .dloss = dloss.data<Real>(),
+    call.saw(rare_kernels<Real>().ctc_backward({.forward = described<Real>(call, x, labels, inputs, targets), .dloss = dloss.data<Real>(),
                                            .of_scores = call.flag(1), .dlog_probs = dx.data<Real>()}));
     call.din[0] = dx;
   });

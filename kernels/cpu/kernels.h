@@ -66,6 +66,7 @@ void square_blocks(int64_t n, const Real* x, double* blocks);
 
 // table.cpp, functions.cpp
 extern const KernelTable<Real> kTable;
+extern const RareTable<Real> kRareTable;
 extern const NamedFunction<Real> kFunctions[];
 
 }  // namespace rote::isa::ROTE_ISA_NAME

@@ -1,4 +1,4 @@
-// kernels/cpu/table.cpp — the kernels of this instruction set as one table.
+// kernels/cpu/table.cpp — the kernels of this instruction set as tables.
 #include "kernels/cpu/kernels.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
@@ -20,25 +20,29 @@ constinit const KernelTable<Real> kTable = {
     .log_softmax_backward = log_softmax_backward,
     .layer_norm = layer_norm,
     .layer_norm_backward = layer_norm_backward,
+    .cross_entropy = cross_entropy,
+    .cross_entropy_backward = cross_entropy_backward,
+    .embedding_backward = embedding_backward,
+    .dropout = dropout,
+    .uniform = uniform,
+    .normal = normal,
+    .square_blocks = square_blocks,
+};
+
+constinit const RareTable<Real> kRareTable = {
+    .isa = ROTE_ISA_STRING(ROTE_ISA_NAME),
     .batch_norm = batch_norm,
     .batch_norm_backward = batch_norm_backward,
     .group_norm = group_norm,
     .group_norm_backward = group_norm_backward,
-    .cross_entropy = cross_entropy,
-    .cross_entropy_backward = cross_entropy_backward,
     .ctc = ctc,
     .ctc_backward = ctc_backward,
-    .embedding_backward = embedding_backward,
     .conv = conv,
     .conv_input = conv_input,
     .conv_weight = conv_weight,
     .unfold = unfold,
     .fold = fold,
     .taps = taps,
-    .dropout = dropout,
-    .uniform = uniform,
-    .normal = normal,
-    .square_blocks = square_blocks,
 };
 
 }  // namespace rote::isa::ROTE_ISA_NAME

@@ -24,16 +24,31 @@ inline std::vector<const KernelTable<float>*> all_tables() {
   return found;
 }
 
-// Calls test(table) for each table and for 1, 2 and 5 threads.
-template <class F>
-void each_table(const F& test) {
-  for (const KernelTable<float>* table : all_tables()) {
+inline std::vector<const RareTable<float>*> all_rare_tables() {
+  std::vector<const RareTable<float>*> found;
+  for (const KernelTable<float>* table : all_tables()) found.push_back(rare_kernel_table(table->isa));
+  return found;
+}
+
+template <class Table, class F>
+void each_of(const std::vector<const Table*>& tables, const F& test) {
+  for (const Table* table : tables) {
     for (int threads : {1, 2, 5}) {
       set_num_threads(threads);
       test(*table);
     }
   }
   set_num_threads(0);
+}
+
+// Calls test(table) for each table and for 1, 2 and 5 threads.
+template <class F>
+void each_table(const F& test) {
+  each_of(all_tables(), test);
+}
+template <class F>
+void each_rare_table(const F& test) {
+  each_of(all_rare_tables(), test);
 }
 
 inline std::vector<float> random_values(int64_t n, uint32_t seed, float scale = 1) {
