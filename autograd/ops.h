@@ -32,12 +32,13 @@
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
 #include "autograd/ops/strides.h"
+#include "autograd/ops/svd.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
 
 using AllOps = Joined<PointwiseOps, ActivationOps, ViewOps, JoinOps, IndexOps, CastOps, LinearOps, NormOps, SoftmaxOps, LossOps, AttentionOps,
                       RandomOps, ReduceOps, GatherOps, ScanOps, SortOps, StridesOps, RearrangeOps, RegressionOps, CtcOps, ConvOps, PoolOps,
-                      ResampleOps, PadOps, ElementaryOps, BitwiseOps>::type;
+                      ResampleOps, PadOps, ElementaryOps, BitwiseOps, SvdOps>::type;
 
 }  // namespace rote

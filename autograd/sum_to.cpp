@@ -41,7 +41,8 @@ Tensor sum_to(const Tensor& g, const Shape& shape, const RunScope& scope, uint32
   if (g.shape() == shape) return g;
   const int lead = g.axes() - shape.axes();
   bool reduced[Shape::kMaxAxes] = {};
-  for (int i = 0; i < g.axes(); ++i) reduced[i] = i < lead || (shape[i - lead] == 1 && g.shape()[i] != 1);
+  // The sample axis counts as summed even where a micro-batch has one sample: the order of the sum must not depend on how many there are.
+  for (int i = 0; i < g.axes(); ++i) reduced[i] = i < lead || (shape[i - lead] == 1 && (g.shape()[i] != 1 || (i == 0 && scope.by_sample(g.shape()))));
   // 16-bit gradients add up in f32 and are rounded once.
   const Tensor sum = g.dtype() == DType::f64 ? sum_axes<double>(g, reduced, scope, amax)
                                              : converted(sum_axes<float>(converted(g, DType::f32), reduced, scope, amax), g.dtype());

@@ -1,11 +1,13 @@
 #include "autograd/ops/distance.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/svd.h"
 #include "autograd/ops/view.h"
 
 namespace rote {
@@ -29,12 +31,29 @@ void check_matrix_axes(const Tensor& x, const std::vector<int64_t>& axes) {
              describe(x), " and ", axes.size(), " axes are named; two different ones make its matrices.");
 }
 
+// Singular values of the matrices that the two axes make, the others in front.
+Tensor spectrum(const Tensor& x, const std::vector<int64_t>& axes) { return singular_values(movedim(widened(x), axes, {-2, -1})); }
+
+// One value a matrix, in x's dtype, with the two axes as ones where they stay.
+Tensor kept(Tensor y, const Tensor& x, const std::vector<int64_t>& axes, bool keepdim) {
+  std::vector<int> places;
+  for (const int64_t axis : axes) places.push_back(normalize_axis(axis, x.axes(), "matrix_norm"));
+  std::sort(places.begin(), places.end());
+  if (keepdim)
+    for (const int place : places) y = unsqueeze(y, place);
+  return to(y, x.dtype());
+}
+
 }  // namespace
 
 Tensor matrix_norm(const Tensor& x, double order, const std::vector<int64_t>& axes, bool keepdim) {
   check_matrix_axes(x, axes);
-  if (std::abs(order) == 2) throw Lacking{str("matrix norms of order ", order, ", which need singular values")};
-  ROTE_CHECK(std::abs(order) == 1 || std::isinf(order), ArgumentError, "matrix_norm: order is ", order, "; it is 1, -1, infinity or -infinity.");
+  if (std::abs(order) == 2) {
+    const Tensor s = spectrum(x, axes);
+    ROTE_CHECK(s.size(-1) > 0 || order > 0, ShapeError, "matrix_norm: x is ", describe(x), "; of no singular values none is the smallest.");
+    return kept(s.size(-1) == 0 ? sum(s, {-1}) : order > 0 ? amax(s, {-1}) : amin(s, {-1}), x, axes, keepdim);
+  }
+  ROTE_CHECK(std::abs(order) == 1 || std::isinf(order), ArgumentError, "matrix_norm: order is ", order, "; it is 1, -1, 2, -2, infinity or -infinity.");
   const bool columns = std::abs(order) == 1;
   const Tensor sums = norm(widened(x), 1, {axes[columns ? 0 : 1]}, true);
   const int64_t across = axes[columns ? 1 : 0];
@@ -55,8 +74,8 @@ Tensor matrix_norm(const Arguments& a, std::vector<int64_t> axes) {
   if (!std::holds_alternative<std::string>(a.value("ord"))) return matrix_norm(x, a.number("ord"), axes, keepdim);
   const std::string& word = a.word("ord");
   ROTE_CHECK(word == "fro" || word == "nuc", ArgumentError, a.op(), ": ord is \"", word, "\"; by name there are \"fro\" and \"nuc\".");
-  if (word == "nuc") throw Lacking{"nuclear norms, which need singular values"};
   check_matrix_axes(x, axes);
+  if (word == "nuc") return kept(sum(spectrum(x, axes), {-1}), x, axes, keepdim);
   return norm(x, 2, axes, keepdim);
 }
 
