@@ -7,25 +7,27 @@
 
 #include <stdint.h>
 
+#include "kernels/simd/vec.h"
+
 namespace rote::isa::ROTE_ISA_NAME {
 
 constexpr int kTreeDepth = 40;  // entries that 2^39 leaves need
 
 // Merges due once leaf number `leaf` (from 0) is on the stack, and those due after the last of n leaves (n > 0).
-__attribute__((always_inline)) inline int tree_merges(int64_t leaf) { return __builtin_ctzll(~static_cast<uint64_t>(leaf)); }
-__attribute__((always_inline)) inline int tree_merges_at_end(int64_t leaves) { return __builtin_popcountll(static_cast<uint64_t>(leaves)) - 1; }
+ROTE_INLINE int tree_merges(int64_t leaf) { return 63 - __builtin_clzll(~static_cast<uint64_t>(leaf) & (static_cast<uint64_t>(leaf) + 1)); }
+ROTE_INLINE int tree_merges_at_end(int64_t leaves) { return __builtin_popcountll(static_cast<uint64_t>(leaves)) - 1; }
 
 // The stack for values with operator+ (Real, Vec, a struct of Vecs). Larger values (a tile in memory) keep their own stack with the two
 // functions above.
 template <class T, int kDepth = kTreeDepth>
 struct TreeSum {
-  __attribute__((always_inline)) inline void push(T value) {
+  ROTE_INLINE void push(T value) {
     for (int merges = tree_merges(leaves); merges > 0; --merges) value = stack[--top] + value;
     stack[top++] = value;
     ++leaves;
   }
   // REQUIRES: something was pushed.
-  __attribute__((always_inline)) inline T total() const {
+  ROTE_INLINE T total() const {
     T value = stack[top - 1];
     for (int i = top - 2; i >= 0; --i) value = stack[i] + value;
     return value;

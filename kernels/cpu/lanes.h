@@ -8,9 +8,6 @@
 #include "kernels/simd/vec.h"
 #include "kernels/tree.h"
 
-// A lambda's body that is inlined by force, as everything in a loop over Vec must be.
-#define ROTE_LOOP_BODY __attribute__((always_inline))
-
 namespace rote::isa::ROTE_ISA_NAME {
 
 struct Whole {};
@@ -65,6 +62,7 @@ struct Lanes {
 // rounded before it is added. value(i, n) must be +0 in lanes that do not exist; adding that +0 changes no sum but -0, which no result is.
 template <class F>
 ROTE_INLINE Real leaf_sum(int64_t begin, int64_t end, const F& value) {
+  static_assert(sizeof(F) > 0 && 4 * kLanes == kSumLanes);  // asked where it is used: one lane has its own (cuda/reduce.cu)
   Lanes sum = Lanes::zero();
   int64_t i = begin;
   for (; i + kSumLanes <= end; i += kSumLanes) {

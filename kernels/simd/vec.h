@@ -11,9 +11,13 @@
 //   Int           16 int32; int64 in f64. Int(Bits) broadcasts. + - & | ^, << (by int), shr (logical), sar (arithmetic), == <, max
 //                 from_bits(i) -> Vec, to_vec(i) -> Vec
 //   For Philox:   mul_wide, transpose4, Int::load_half_words (simd/philox.h says how they are used)
+// `lane` is the same with one lane in place of 16: a thread of a device. Loops over Vec, elementary functions and formulas compile on it
+// as they stand; what counts on 16 lanes (Philox, the sums and tiles of kernels/cpu) does not.
 #pragma once
 
 #include <stdint.h>
+
+#include "kernels/host_device.h"
 
 #ifndef ROTE_ISA_NAME
 #error "kernels/simd/vec.h: compile with -DROTE_ISA_NAME=<instruction set>; only per-ISA sources include this header."
@@ -22,11 +26,16 @@
 // Everything that a per-ISA source takes from a header is inlined by force: an out-of-line copy would be a weak symbol, and the linker
 // could hand the one built with wide instructions to a machine without them.
 // Baseline builds (scalar, f64) have no wide instructions to leak and stay small instead: ROTE_SMALL lets the compiler choose.
-#ifdef ROTE_SMALL
+#if defined(__CUDACC__)
+#define ROTE_INLINE ROTE_HD __attribute__((always_inline))
+#elif defined(ROTE_SMALL)
 #define ROTE_INLINE inline
 #else
 #define ROTE_INLINE __attribute__((always_inline)) inline
 #endif
+
+// A lambda's body that is inlined by force, as everything in a loop over Vec must be.
+#define ROTE_LOOP_BODY __attribute__((always_inline))
 
 #define ROTE_SIMD_TEXT(text) #text
 #define ROTE_SIMD_HEADER(path) ROTE_SIMD_TEXT(path)
@@ -36,8 +45,8 @@
 
 namespace rote::isa::ROTE_ISA_NAME {
 
-constexpr int kLanes = 16;
-static_assert(Vec::lanes == kLanes && sizeof(Vec) == kLanes * sizeof(Real));
+constexpr int kLanes = Vec::lanes;
+static_assert((kLanes == 16 || kLanes == 1) && sizeof(Vec) == kLanes * sizeof(Real));
 
 ROTE_INLINE Vec load(const Real* p) { return Vec::load(p); }
 // The first n lanes from memory, the others +0; memory past n is not touched. n >= 0; 16 and more load all.
@@ -52,8 +61,11 @@ ROTE_INLINE Real get(Vec v, int lane) {
 }
 
 // Lane numbers 0 … 15, and the mask of the lanes below n.
-alignas(64) constexpr Bits kLaneNumbers[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-ROTE_INLINE Int iota() { return Int::load(kLaneNumbers); }
+alignas(64) constexpr Bits kLaneNumbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+ROTE_INLINE Int iota() {
+  if constexpr (kLanes == 1) return Int(Bits(0));  // a device has no address of the table
+  else return Int::load(kLaneNumbers);
+}
 ROTE_INLINE Mask first(int n) { return iota() < Int(static_cast<Bits>(n)); }
 
 // v·2^k rounded once, for k whose half is a normal exponent (|k| <= 250 in f32) and v in [0.25, 4): the first product is then exact.
