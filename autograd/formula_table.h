@@ -44,6 +44,7 @@ namespace avx2 { struct Tag; }
 namespace avx512 { struct Tag; }
 namespace neon { struct Tag; }
 namespace f64 { struct Tag; }
+namespace lane { struct Tag; }  // for devices (kernels/simd/lane.h); here for the test that compares it with the others
 }  // namespace isa
 template <class Tag, class Real, class F>
 struct Loops {

@@ -38,10 +38,14 @@ endfunction()
 # Where the objects of the instruction sets lie, for the symbol test: lines `target object`.
 get_property(isa_targets GLOBAL PROPERTY ROTE_ISA_OBJECTS)
 set(lines "")
-foreach(target IN LISTS isa_targets)
+foreach(target IN LISTS isa_targets ITEMS test_lane)
   string(APPEND lines "${target} $<JOIN:$<TARGET_OBJECTS:${target}>,\n${target} >\n")
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/isa_objects.txt CONTENT "${lines}")
+
+# One lane as one more instruction set (kernels/simd/lane.h): what nvcc compiles for devices, compiled for the host.
+add_library(test_lane OBJECT EXCLUDE_FROM_ALL kernels/cpu/functions.cpp autograd/ops/instantiate.cpp optim/instantiate.cpp)
+target_compile_definitions(test_lane PRIVATE ROTE_ISA_NAME=lane)
 
 get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
 foreach(room kernels tensor autograd nn trainer)
@@ -49,9 +53,10 @@ foreach(room kernels tensor autograd nn trainer)
     rote_tests(${room} tests/${room} rote_${room})
   endif()
 endforeach()
-rote_tests(optim tests/optim ${rooms})  # its golden schedules are JSON, read with the trainer's reader
+target_link_libraries_if(test-autograd PRIVATE test_lane)
+rote_tests(optim tests/optim test_lane ${rooms})  # its golden schedules are JSON, read with the trainer's reader
 rote_tests(house tests ${rooms})
-foreach(command rote rote-conformance train_mlp own_op)
+foreach(command rote rote-conformance train_mlp own_op test_lane)
   if(TARGET test-house AND TARGET ${command})
     add_dependencies(test-house ${command})
   endif()

@@ -27,6 +27,7 @@ uint32_t update_as(const Group& g, Optimizer::Slot& slot, double factor) {
   const double correction1 = 1 - power(g.betas.first, slot.step), correction2 = 1 - power(g.betas.second, slot.step);
   const double exact[] = {factor,           1 - g.lr * g.weight_decay, g.betas.first, 1 - g.betas.first,    g.betas.second,
                           1 - g.betas.second, 1 / std::sqrt(correction2), g.eps,         g.lr / correction1};
+  static_assert(std::size(exact) == AdamWUpdate::scalars);
   Real scalars[std::size(exact)];
   for (size_t i = 0; i < std::size(exact); ++i) scalars[i] = static_cast<Real>(exact[i]);
   return update_kernel<AdamWUpdate, Real>()(slot.param.numel(), slot.param.data<Real>(), grad.data<Real>(), slot.moments[0].second.data<Real>(),

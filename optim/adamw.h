@@ -5,8 +5,9 @@ namespace rote::optim {
 
 // Scalars: gradient factor, 1 - lr·wd, b1, 1-b1, b2, 1-b2, 1/sqrt(1-b2^t), eps, lr/(1-b1^t).
 struct AdamWUpdate {
+  static constexpr int scalars = 9;
   template <class Element, class Real>
-  static void update(Element& e, const Real* s) {
+  static constexpr void update(Element& e, const Real* s) {
     using V = decltype(e.p);
     const V g = e.g * V(s[0]);
     e.p = e.p * V(s[1]);  // decay first, scaled by lr: not the paper's schedule multiplier

@@ -1,4 +1,4 @@
-// kernels/cpu/functions.cpp — the functions of simd/vec.h and simd/math.h as loops over arrays, by name. No kernel uses them.
+// kernels/cpu/functions.cpp — the functions of simd/vec.h and all of simd/math.h as loops over arrays, by name. No kernel uses them.
 #include "kernels/functions.h"
 
 #include "kernels/cpu/kernels.h"
@@ -36,8 +36,24 @@ constinit const NamedFunction<Real> kFunctions[] = {
     unary("tanh", [](Vec x) ROTE_LOOP_BODY { return tanh(x); }),
     unary("erf", [](Vec x) ROTE_LOOP_BODY { return erf(x); }),
     unary("sigmoid", [](Vec x) ROTE_LOOP_BODY { return sigmoid(x); }),
-    unary("sin", [](Vec x) ROTE_LOOP_BODY { return sin(x); }),
+    unary("exp2", [](Vec x) ROTE_LOOP_BODY { return exp2(x); }),
     unary("expm1", [](Vec x) ROTE_LOOP_BODY { return expm1(x); }),
+    unary("log2", [](Vec x) ROTE_LOOP_BODY { return log2(x); }),
+    unary("log10", [](Vec x) ROTE_LOOP_BODY { return log10(x); }),
+    unary("log1p", [](Vec x) ROTE_LOOP_BODY { return log1p(x); }),
+    unary("sin", [](Vec x) ROTE_LOOP_BODY { return sin(x); }),
+    unary("cos", [](Vec x) ROTE_LOOP_BODY { return cos(x); }),
+    unary("tan", [](Vec x) ROTE_LOOP_BODY { return tan(x); }),
+    unary("asin", [](Vec x) ROTE_LOOP_BODY { return asin(x); }),
+    unary("acos", [](Vec x) ROTE_LOOP_BODY { return acos(x); }),
+    unary("atan", [](Vec x) ROTE_LOOP_BODY { return atan(x); }),
+    unary("sinh", [](Vec x) ROTE_LOOP_BODY { return sinh(x); }),
+    unary("cosh", [](Vec x) ROTE_LOOP_BODY { return cosh(x); }),
+    unary("asinh", [](Vec x) ROTE_LOOP_BODY { return asinh(x); }),
+    unary("acosh", [](Vec x) ROTE_LOOP_BODY { return acosh(x); }),
+    unary("atanh", [](Vec x) ROTE_LOOP_BODY { return atanh(x); }),
+    unary("erfc", [](Vec x) ROTE_LOOP_BODY { return erfc(x); }),
+    unary("erfinv", [](Vec x) ROTE_LOOP_BODY { return erfinv(x); }),
     unary("sqrt", [](Vec x) ROTE_LOOP_BODY { return sqrt(x); }),
     unary("rsqrt", [](Vec x) ROTE_LOOP_BODY { return rsqrt(x); }),
     unary("abs", [](Vec x) ROTE_LOOP_BODY { return abs(x); }),
@@ -46,6 +62,10 @@ constinit const NamedFunction<Real> kFunctions[] = {
     unary("floor", [](Vec x) ROTE_LOOP_BODY { return floor(x); }),
     unary("ceil", [](Vec x) ROTE_LOOP_BODY { return ceil(x); }),
     unary("trunc", [](Vec x) ROTE_LOOP_BODY { return trunc(x); }),
+    binary("pow", [](Vec x, Vec y) ROTE_LOOP_BODY { return pow(x, y); }),
+    binary("atan2", [](Vec y, Vec x) ROTE_LOOP_BODY { return atan2(y, x); }),
+    binary("hypot", [](Vec x, Vec y) ROTE_LOOP_BODY { return hypot(x, y); }),
+    binary("fmod", [](Vec x, Vec y) ROTE_LOOP_BODY { return fmod(x, y); }),
     binary("add", [](Vec x, Vec y) ROTE_LOOP_BODY { return x + y; }),
     binary("subtract", [](Vec x, Vec y) ROTE_LOOP_BODY { return x - y; }),
     binary("multiply", [](Vec x, Vec y) ROTE_LOOP_BODY { return x * y; }),

@@ -18,19 +18,25 @@ ROTE_INLINE Vec horner(Vec x, Real c, C... higher) {
   return fma(x, horner(x, static_cast<Real>(higher)...), Vec(c));
 }
 
-// Out of line on purpose: sixteen calls are not worth a copy at each use.
-[[gnu::noinline]] inline Vec by_lanes(Vec x, double (*f)(double)) {
+// Out of line on purpose: sixteen calls are not worth a copy at each use. A device's one call is, or it would go through the pointer.
+#ifdef __CUDACC__
+#define ROTE_BY_LANES ROTE_INLINE
+#else
+#define ROTE_BY_LANES [[gnu::noinline]] inline
+#endif
+ROTE_BY_LANES Vec by_lanes(Vec x, double (*f)(double)) {
   Real lanes[kLanes];
   x.store(lanes);
   for (int i = 0; i < kLanes; ++i) lanes[i] = static_cast<Real>(f(lanes[i]));
   return load(lanes);
 }
-[[gnu::noinline]] inline Vec by_lanes(Vec x, Vec y, double (*f)(double, double)) {
+ROTE_BY_LANES Vec by_lanes(Vec x, Vec y, double (*f)(double, double)) {
   Real lanes[kLanes], others[kLanes];
   x.store(lanes), y.store(others);
   for (int i = 0; i < kLanes; ++i) lanes[i] = static_cast<Real>(f(lanes[i], others[i]));
   return load(lanes);
 }
+#undef ROTE_BY_LANES
 
 namespace f32 {
 
