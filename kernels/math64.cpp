@@ -16,36 +16,33 @@ constexpr double kLn2High = 0x1.62e42fefa3800p-1, kLn2Low = 0x1.ef35793c76730p-4
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 constexpr double kPi = 0x1.921fb54442d18p+1, kPiLow = 0x1.1a62633145c07p-53;
 
-uint64_t bits_of(double x) {
+ROTE_HD uint64_t bits_of(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
-double from_bits(uint64_t bits) {
+ROTE_HD double from_bits(uint64_t bits) {
   double x;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
-bool is_nan(double x) { return x != x; }
-double magnitude(double x) { return __builtin_fabs(x); }
-double with_sign(double x, double sign) { return __builtin_copysign(x, sign); }
-double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+ROTE_HD bool is_nan(double x) { return x != x; }
+ROTE_HD double magnitude(double x) { return __builtin_fabs(x); }
+ROTE_HD double with_sign(double x, double sign) { return __builtin_copysign(x, sign); }
+ROTE_HD double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 // To the nearest whole number, ties to even; |x| < 2^51.
-double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
-double power2(int k) { return from_bits(static_cast<uint64_t>(k + 1023) << 52); }
+ROTE_HD double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
+ROTE_HD double power2(int k) { return from_bits(static_cast<uint64_t>(k + 1023) << 52); }
 // x·2^k rounded once, x in [0.25, 4], |k| <= 1100.
-double scale2(double x, int k) { return x * power2(k / 2) * power2(k - k / 2); }
-
-// Two doubles of a register: the same operations, so the same bits, as on one.
-typedef double Pair __attribute__((vector_size(16)));
+ROTE_HD double scale2(double x, int k) { return x * power2(k / 2) * power2(k - k / 2); }
 
 template <class X>
-X horner(X, double c) {
+ROTE_HD X horner(X, double c) {
   return X{} + c;
 }
 template <class X, class... C>
-X horner(X x, double c, C... higher) {
+ROTE_HD X horner(X x, double c, C... higher) {
   return c + x * horner(x, higher...);
 }
 
@@ -53,23 +50,23 @@ X horner(X x, double c, C... higher) {
 struct Double2 {
   double high, low;
 };
-Double2 sum_ordered(double larger, double smaller) {
+ROTE_HD Double2 sum_ordered(double larger, double smaller) {
   const double s = larger + smaller;
   return {s, smaller - (s - larger)};
 }
-Double2 product(double a, double b) {
+ROTE_HD Double2 product(double a, double b) {
   const double p = a * b;
   return {p, fused(a, b, -p)};
 }
 
 // (e^r - 1 - r)/r² for |r| <= ln2/2: Taylor to r^13, whose next term is below 2^-57.
-double exp_tail(double r) {
+ROTE_HD double exp_tail(double r) {
   return horner(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
                 1.0 / 479001600, 1.0 / 6227020800.0);
 }
 
 // e^(x + low), |low| small beside x.
-double exp_of_sum(double x, double low) {
+ROTE_HD double exp_of_sum(double x, double low) {
   if (x > 710.0) return kInfinity;
   if (x < -746.0) return 0.0;
   const double k = nearest(x * kLog2E);
@@ -84,7 +81,7 @@ double exp_of_sum(double x, double low) {
 struct LogParts {
   double k, f;
 };
-LogParts log_parts(double x) {
+ROTE_HD LogParts log_parts(double x) {
   double k = 0;
   if (x < 0x1p-1022) {
     x *= 0x1p54;
@@ -96,19 +93,19 @@ LogParts log_parts(double x) {
 }
 
 // Σ_{n>=0} z^n·2/(2n+3) up to z^10: log(1+f) = 2s + s·z·this with s = f/(2+f), z = s² <= 0.0295.
-double log_tail(double z) {
+ROTE_HD double log_tail(double z) {
   return horner(z, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23);
 }
 
 // k·ln2 + log(1 + f) + low. In log(1+f) = f - f²/2 + s·(f²/2 + z·tail) the large terms are exact or small.
-double log_from_parts(LogParts p, double low) {
+ROTE_HD double log_from_parts(LogParts p, double low) {
   const double s = p.f / (2.0 + p.f), z = s * s, half_square = 0.5 * p.f * p.f;
   const double small = s * (half_square + z * log_tail(z)) + (p.k * kLn2Low + low);
   return p.k * kLn2High - ((half_square - small) - p.f);
 }
 
 // log(1 + f) to about 2^-64 of itself: s and z as sums of two, the cubic term too, the rest plain.
-Double2 log_mantissa(double f) {
+ROTE_HD Double2 log_mantissa(double f) {
   const Double2 d = sum_ordered(2.0, f);
   const double s = f / d.high;
   const double s_low = (fused(-s, d.high, f) - s * d.low) / d.high;
@@ -128,11 +125,11 @@ Double2 log_mantissa(double f) {
 }
 
 // log of a negative number, a zero, an infinity or a NaN; `ordinary` is false for these.
-bool ordinary(double x) { return x > 0.0 && x < kInfinity; }
-double log_special(double x) { return x == 0.0 ? -kInfinity : x == kInfinity || is_nan(x) ? x : kNan; }
+ROTE_HD bool ordinary(double x) { return x > 0.0 && x < kInfinity; }
+ROTE_HD double log_special(double x) { return x == 0.0 ? -kInfinity : x == kInfinity || is_nan(x) ? x : kNan; }
 
 // k·unit + log(1+f)·factor, both constants as sums of two; for log2 and log10.
-double log_to_base(double x, Double2 unit, Double2 factor) {
+ROTE_HD double log_to_base(double x, Double2 unit, Double2 factor) {
   if (!ordinary(x)) return log_special(x);
   const LogParts p = log_parts(x);
   const Double2 m = log_mantissa(p.f);
@@ -145,9 +142,9 @@ double log_to_base(double x, Double2 unit, Double2 factor) {
 
 }  // namespace
 
-double exp(double x) { return is_nan(x) ? x : exp_of_sum(x, 0.0); }
+ROTE_HD double exp(double x) { return is_nan(x) ? x : exp_of_sum(x, 0.0); }
 
-double exp2(double x) {
+ROTE_HD double exp2(double x) {
   if (is_nan(x)) return x;
   if (x >= 1024.0) return kInfinity;
   if (x <= -1076.0) return 0.0;
@@ -157,7 +154,7 @@ double exp2(double x) {
   return scale2(1.0 + (r.high + (r.high * r.high * exp_tail(r.high) + low)), static_cast<int>(k));
 }
 
-double expm1(double x) {
+ROTE_HD double expm1(double x) {
   if (is_nan(x) || x == 0.0) return x;
   if (x > 42.0) return exp(x);
   if (x < -42.0) return -1.0;
@@ -169,15 +166,15 @@ double expm1(double x) {
   return (scale - 1.0) + scale * y;
 }
 
-double log(double x) { return ordinary(x) ? log_from_parts(log_parts(x), 0.0) : log_special(x); }
+ROTE_HD double log(double x) { return ordinary(x) ? log_from_parts(log_parts(x), 0.0) : log_special(x); }
 
-double log2(double x) { return log_to_base(x, {1.0, 0.0}, {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56}); }
+ROTE_HD double log2(double x) { return log_to_base(x, {1.0, 0.0}, {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56}); }
 
-double log10(double x) {
+ROTE_HD double log10(double x) {
   return log_to_base(x, {0x1.34413509f7000p-2, 0x1.3fde623e2566bp-43}, {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57});
 }
 
-double log1p(double x) {
+ROTE_HD double log1p(double x) {
   if (x == 0.0) return x;
   const double u = 1.0 + x;
   if (!ordinary(u)) return log_special(u);
@@ -188,9 +185,9 @@ double log1p(double x) {
 }
 
 // Exact by definition, as fma and sqrt are, and so the same in every C library.
-double fmod(double x, double y) { return __builtin_fmod(x, y); }
+ROTE_HD double fmod(double x, double y) { return __builtin_fmod(x, y); }
 
-double pow(double x, double y) {
+ROTE_HD double pow(double x, double y) {
   if (y == 0.0 || x == 1.0) return 1.0;
   if (is_nan(x) || is_nan(y)) return x + y;
   const double a = magnitude(x);
@@ -211,15 +208,6 @@ double pow(double x, double y) {
 
 namespace {
 
-// The bits of 2/π after the point, in front of them one word of zeros.
-constexpr uint64_t kTwoOverPi[] = {
-    0,
-    0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u, 0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u, 0x06492eea09d1921cu,
-    0xfe1deb1cb129a73eu, 0xe88235f52ebb4484u, 0xe99c7026b45f7e41u, 0x3991d639835339f4u, 0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu,
-    0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u, 0x4f463f669e5fea2du, 0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u,
-    0x56033046fc7b6babu, 0xf0cfbc209af4361du,
-};
-
 // x = quadrant·π/2 + angle (modulo 2π), |angle| <= π/4; the angle as a sum of two, right to about 2^-70 of itself.
 struct Angle {
   int quadrant;
@@ -228,7 +216,15 @@ struct Angle {
 
 // Payne and Hanek 1983: x = m·2^e; of x·2/π modulo 4 only 192 bits of 2/π matter, those from weight 2^(1-e) on; the first two bits of
 // the product (modulo 2^192) are the quadrant, the other 190 the fraction.
-Angle reduce(double x) {
+ROTE_HD Angle reduce(double x) {
+  // The bits of 2/π after the point, in front of them one word of zeros. Local, for a device has no address of a table that the host holds.
+  static constexpr uint64_t kTwoOverPi[] = {
+      0,
+      0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u, 0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u, 0x06492eea09d1921cu,
+      0xfe1deb1cb129a73eu, 0xe88235f52ebb4484u, 0xe99c7026b45f7e41u, 0x3991d639835339f4u, 0x9c845f8bbdf9283bu, 0x1ff897ffde05980fu,
+      0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u, 0x4f463f669e5fea2du, 0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u,
+      0x56033046fc7b6babu, 0xf0cfbc209af4361du,
+  };
   const double a = magnitude(x);
   if (a <= 0.25 * kPi) return {0, x, 0.0};
   const uint64_t bits = bits_of(a);
@@ -266,44 +262,44 @@ Angle reduce(double x) {
   return {x < 0.0 ? (4 - quadrant) & 3 : quadrant & 3, sign * angle.high, sign * angle.low};
 }
 
-double sin_of(Angle y) {
+ROTE_HD double sin_of(Angle y) {
   const double z = y.high * y.high;
   if (z < 0x1p-54) return y.high;
   const double tail = horner(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0, -1.0 / 1307674368000.0,
                              1.0 / 355687428096000.0);
   return y.high + (y.high * z * tail + y.low * (1.0 - 0.5 * z));
 }
-double cos_of(Angle y) {
+ROTE_HD double cos_of(Angle y) {
   const double z = y.high * y.high, half = 0.5 * z, first = 1.0 - half;
   const double tail = horner(z, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200.0, 1.0 / 20922789888000.0,
                              -1.0 / 6402373705728000.0);
   return first + (((1.0 - first) - half) + (z * z * tail - y.high * y.low));
 }
-bool finite(double x) { return magnitude(x) < kInfinity; }
+ROTE_HD bool finite(double x) { return magnitude(x) < kInfinity; }
 
 }  // namespace
 
-double sin(double x) {
+ROTE_HD double sin(double x) {
   if (!finite(x)) return kNan;
   const Angle y = reduce(x);
   const double v = y.quadrant & 1 ? cos_of(y) : sin_of(y);
   return y.quadrant & 2 ? -v : v;
 }
 
-double cos(double x) {
+ROTE_HD double cos(double x) {
   if (!finite(x)) return kNan;
   const Angle y = reduce(x);
   const double v = y.quadrant & 1 ? sin_of(y) : cos_of(y);
   return (y.quadrant + 1) & 2 ? -v : v;
 }
 
-double tan(double x) {
+ROTE_HD double tan(double x) {
   if (!finite(x)) return kNan;
   const Angle y = reduce(x);
   return y.quadrant & 1 ? -cos_of(y) / sin_of(y) : sin_of(y) / cos_of(y);
 }
 
-double atan(double x) {
+ROTE_HD double atan(double x) {
   if (is_nan(x)) return x;
   // atan a = atan c + atan((a - c)/(1 + a·c)) for c = 0, 1/2, 1, 3/2, ∞.
   const double a = magnitude(x);
@@ -329,7 +325,7 @@ double atan(double x) {
   return with_sign(offset.high + (t + (t * z * tail + offset.low)), x);
 }
 
-double atan2(double y, double x) {
+ROTE_HD double atan2(double y, double x) {
   if (is_nan(x) || is_nan(y)) return x + y;
   const double a = magnitude(x), b = magnitude(y);
   const bool left = with_sign(1.0, x) < 0.0;
@@ -342,7 +338,7 @@ double atan2(double y, double x) {
 }
 
 // The larger of the two is brought near 1, so that no square overflows and none that counts vanishes.
-double hypot(double x, double y) {
+ROTE_HD double hypot(double x, double y) {
   const double a = magnitude(x), b = magnitude(y);
   if (a == kInfinity || b == kInfinity) return kInfinity;
   const double larger = a > b ? a : b, other = a > b ? b : a;
@@ -351,18 +347,18 @@ double hypot(double x, double y) {
   return __builtin_sqrt(fused(c, c, d * d)) / scale;
 }
 
-double asin(double x) {
+ROTE_HD double asin(double x) {
   if (!(magnitude(x) <= 1.0)) return kNan;
   if (magnitude(x) < 0x1p-27) return x;
   return atan2(x, __builtin_sqrt(fused(-x, x, 1.0)));
 }
 
-double acos(double x) {
+ROTE_HD double acos(double x) {
   if (!(magnitude(x) <= 1.0)) return kNan;
   return 2.0 * atan2(__builtin_sqrt(1.0 - x), __builtin_sqrt(1.0 + x));
 }
 
-double sinh(double x) {
+ROTE_HD double sinh(double x) {
   const double a = magnitude(x);
   if (is_nan(x) || a < 0x1p-28) return x;
   if (a > 709.0) {
@@ -373,7 +369,7 @@ double sinh(double x) {
   return with_sign(0.5 * (a < 1.0 ? 2.0 * e - e * e / (e + 1.0) : e + e / (e + 1.0)), x);
 }
 
-double cosh(double x) {
+ROTE_HD double cosh(double x) {
   const double a = magnitude(x);
   if (is_nan(x)) return x;
   if (a > 709.0) {
@@ -388,7 +384,7 @@ double cosh(double x) {
   return 0.5 * e + 0.5 / e;
 }
 
-double tanh(double x) {
+ROTE_HD double tanh(double x) {
   const double a = magnitude(x);
   if (is_nan(x) || a < 0x1p-28) return x;
   if (a > 22.0) return with_sign(1.0, x);
@@ -399,11 +395,11 @@ double tanh(double x) {
 
 namespace {
 
-double log_of_twice(double x) { return log(x) + 0x1.62e42fefa39efp-1; }
+ROTE_HD double log_of_twice(double x) { return log(x) + 0x1.62e42fefa39efp-1; }
 
 }  // namespace
 
-double asinh(double x) {
+ROTE_HD double asinh(double x) {
   const double a = magnitude(x);
   if (is_nan(x) || a < 0x1p-28) return x;
   if (a > 0x1p28) return with_sign(log_of_twice(a), x);
@@ -411,21 +407,21 @@ double asinh(double x) {
   return with_sign(log1p(a + square / (1.0 + __builtin_sqrt(square + 1.0))), x);
 }
 
-double acosh(double x) {
+ROTE_HD double acosh(double x) {
   if (!(x >= 1.0)) return kNan;
   if (x > 0x1p28) return log_of_twice(x);
   const double above = x - 1.0;
   return log1p(above + __builtin_sqrt(2.0 * above + above * above));
 }
 
-double atanh(double x) {
+ROTE_HD double atanh(double x) {
   const double a = magnitude(x);
   if (!(a <= 1.0)) return kNan;
   if (a < 0x1p-28) return x;
   return with_sign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
 }
 
-double sigmoid(double x) {
+ROTE_HD double sigmoid(double x) {
   if (x >= 0.0) return 1.0 / (1.0 + exp(-x));
   const double e = exp(x);
   return e / (1.0 + e);
@@ -434,13 +430,13 @@ double sigmoid(double x) {
 namespace {
 
 // (erf x - x)/x for |x| <= 1/2
-double erf_tail(double x) {
+ROTE_HD double erf_tail(double x) {
   return horner(x * x, 0x1.06eba8214db69p-3, -0x1.812746b037a23p-2, 0x1.ce2f21a0471ccp-4, -0x1.b82ce314c8db9p-6, 0x1.565bcdad08a0ep-8,
                 -0x1.c02de6cf495f1p-11, 0x1.f9ace4b12dec2p-14, -0x1.f5ea6b65e7d3dp-17, 0x1.ca8b663e1d826p-20, -0x1.bb6b2a92130f9p-23);
 }
 
 // erfc a for a >= 1/2: e^(-a²)/(1 + 2a) times a polynomial in (a - 2.5)/(a + 2.5), a way that Schonfelder 1978 took.
-double erfc_far(double a) {
+ROTE_HD double erfc_far(double a) {
   if (a > 27.5) return 0.0;
   const double t = (a - 2.5) / (a + 2.5);
   const double p = horner(t, 0x1.43cc6f6c9672cp+0, -0x1.f52c5d7e22302p-4, -0x1.959ac16f85615p-4, 0x1.42d379989b5acp-3, -0x1.a5c0c8a407015p-4,
@@ -454,7 +450,7 @@ double erfc_far(double a) {
 
 // Wichura 1988, algorithm AS 241 (PPND16): the quantile of p = 1/2 + q. Where |q| <= 0.425:
 template <class X>
-X central_quantile(X q) {
+ROTE_HD X central_quantile(X q) {
   const X r = 0.180625 - q * q;
   return q *
          horner(r, 3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4, 4.5921953931549871457e+4,
@@ -464,7 +460,7 @@ X central_quantile(X q) {
 }
 
 // Anywhere, with tail = min(p, 1 - p).
-double quantile(double q, double tail) {
+ROTE_HD double quantile(double q, double tail) {
   if (magnitude(q) <= 0.425) return central_quantile(q);
   const double r = __builtin_sqrt(-log(tail));
   double z;
@@ -484,33 +480,36 @@ double quantile(double q, double tail) {
 
 }  // namespace
 
-double erf(double x) {
+ROTE_HD double erf(double x) {
   const double a = magnitude(x);
   if (is_nan(x)) return x;
   if (a <= 0.5) return x + x * erf_tail(x);
   return with_sign(1.0 - erfc_far(a), x);
 }
 
-double erfc(double x) {
+ROTE_HD double erfc(double x) {
   if (is_nan(x)) return x;
   if (magnitude(x) <= 0.25) return 1.0 - (x + x * erf_tail(x));
   if (magnitude(x) <= 0.5) return x > 0.0 ? 0.5 - ((x - 0.5) + x * erf_tail(x)) : 1.5 - ((x + 0.5) + x * erf_tail(x));
   return x > 0.0 ? erfc_far(x) : 2.0 - erfc_far(-x);
 }
 
-double erfinv(double x) {
+ROTE_HD double erfinv(double x) {
   if (!(magnitude(x) <= 1.0)) return kNan;
   if (magnitude(x) == 1.0) return x * kInfinity;
   return quantile(0.5 * x, 0.5 * (1.0 - magnitude(x))) * 0x1.6a09e667f3bcdp-1;
 }
 
-double normal_quantile(double p) {
+ROTE_HD double normal_quantile(double p) {
   if (!(p >= 0.0 && p <= 1.0)) return kNan;
   if (p == 0.0 || p == 1.0) return p == 0.0 ? -kInfinity : kInfinity;
   return quantile(p - 0.5, p < 0.5 ? p : 1.0 - p);
 }
 
+#ifndef __CUDACC__  // a device has no registers of two doubles
 void normal_quantiles(const uint32_t* words, int n, double* out) {
+  // Two doubles of a register: the same operations, so the same bits, as on one.
+  typedef double Pair __attribute__((vector_size(16)));
   // Six of seven lie in the middle, so all are first taken for such, two at a time.
   for (int i = 0; i < n; i += 2) {
     const auto q = [&](int at) { return at < n ? (words[at] + 0.5) * 0x1p-32 - 0.5 : 0.0; };
@@ -523,5 +522,6 @@ void normal_quantiles(const uint32_t* words, int n, double* out) {
     if (magnitude(q) > 0.425) out[i] = quantile(q, q < 0.0 ? p : 1.0 - p);
   }
 }
+#endif
 
 }  // namespace rote::math64

@@ -7,41 +7,43 @@
 
 #include <stdint.h>
 
+#include "kernels/host_device.h"
+
 namespace rote::math64 {
 
-double exp(double x);
-double exp2(double x);
-double expm1(double x);
-double log(double x);
-double log2(double x);
-double log10(double x);
-double log1p(double x);
-double pow(double x, double y);
-double fmod(double x, double y);  // x - y·trunc(x/y)
+ROTE_HD double exp(double x);
+ROTE_HD double exp2(double x);
+ROTE_HD double expm1(double x);
+ROTE_HD double log(double x);
+ROTE_HD double log2(double x);
+ROTE_HD double log10(double x);
+ROTE_HD double log1p(double x);
+ROTE_HD double pow(double x, double y);
+ROTE_HD double fmod(double x, double y);  // x - y·trunc(x/y)
 
-double sin(double x);
-double cos(double x);
-double tan(double x);
-double asin(double x);
-double acos(double x);
-double atan(double x);
-double atan2(double y, double x);
-double hypot(double x, double y);
+ROTE_HD double sin(double x);
+ROTE_HD double cos(double x);
+ROTE_HD double tan(double x);
+ROTE_HD double asin(double x);
+ROTE_HD double acos(double x);
+ROTE_HD double atan(double x);
+ROTE_HD double atan2(double y, double x);
+ROTE_HD double hypot(double x, double y);
 
-double sinh(double x);
-double cosh(double x);
-double tanh(double x);
-double asinh(double x);
-double acosh(double x);
-double atanh(double x);
-double sigmoid(double x);
+ROTE_HD double sinh(double x);
+ROTE_HD double cosh(double x);
+ROTE_HD double tanh(double x);
+ROTE_HD double asinh(double x);
+ROTE_HD double acosh(double x);
+ROTE_HD double atanh(double x);
+ROTE_HD double sigmoid(double x);
 
-double erf(double x);
-double erfc(double x);
+ROTE_HD double erf(double x);
+ROTE_HD double erfc(double x);
 // Inverse of erf on [-1, 1]; NaN outside.
-double erfinv(double x);
+ROTE_HD double erfinv(double x);
 // z with P(Z < z) = p for a standard normal Z; p in [0, 1], NaN outside.
-double normal_quantile(double p);
+ROTE_HD double normal_quantile(double p);
 // normal_quantile of the middles (word + 1/2)·2^-32, which are exact and never 0 or 1.
 void normal_quantiles(const uint32_t* words, int n, double* out);
 
