@@ -52,10 +52,10 @@ TEST_CASE("added tokens: blanks are taken along on the sides asked for") {
 }
 
 TEST_CASE("added tokens: known tokens keep their id, others are numbered on") {
-  const WordPiece model({{"[UNK]", 0}, {"a", 1}, {"b", 2}}, {});
+  const Model model(WordPiece(Vocabulary({{"[UNK]", 0}, {"a", 1}, {"b", 2}}), {}));
   const std::vector<AddedToken> tokens = {
       {.content = "b"}, {.content = "NEW"}, {.content = "<s>", .normalized = false, .special = true}, {.content = "NEW"}, {.content = ""}};
-  const AddedTokens added(tokens, model, BertNormalizer{});
+  const AddedTokens added(tokens, model, {BertNormalizer{}});
   CHECK(added.token_to_id("b") == 2);
   CHECK(added.token_to_id("NEW") == 3);
   CHECK(added.token_to_id("<s>") == 4);

@@ -1,4 +1,4 @@
-// tests/trainer/text_normalizer_test.cpp — BertNormalizer and the origins it keeps; the words that BertPreTokenizer cuts.
+// tests/trainer/text_normalizer_test.cpp — the normalizers and the origins they keep; the words that the pre-tokenizers cut.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/check.h"
 #include "trainer/text/normalizer.h"
 #include "trainer/text/pre_tokenizer.h"
 #include "trainer/text/unicode.h"
@@ -25,16 +26,17 @@ Origins origins_of(const NormalizedText& text) {
 
 NormalizedText normalized(std::u32string_view chars, const BertNormalizer& options = {}) {
   NormalizedText text = NormalizedText::of(chars);
-  normalize(options, text);
+  normalize(Normalizer{options}, text);
   REQUIRE(text.chars.size() == text.origin.size());
   return text;
 }
 
-std::vector<std::u32string> words_of(std::u32string_view chars, const PreTokenizer& how = BertPreTokenizer{}) {
+std::vector<std::u32string> words_of(std::u32string_view chars, const PreTokenizer& how = {BertPreTokenizer{}}) {
   std::vector<Span> spans;
-  split_words(how, chars, spans);
+  NormalizedText text = NormalizedText::of(chars);
+  pre_tokenize(how, text, spans);
   std::vector<std::u32string> words;
-  for (const Span& span : spans) words.emplace_back(chars.substr(span.begin, span.end - span.begin));
+  for (const Span& span : spans) words.emplace_back(text.chars.substr(span.begin, span.end - span.begin));
   return words;
 }
 
@@ -102,4 +104,69 @@ TEST_CASE("pre-tokenizer: blanks part words, punctuation stands alone") {
   CHECK(words_of(U"a-b\u3002c") == std::vector<std::u32string>{U"a", U"-", U"b", U"\u3002", U"c"});
   CHECK(words_of(U"a b", PreTokenizer{}) == std::vector<std::u32string>{U"a b"});
   CHECK(words_of(U"", PreTokenizer{}).empty());
+}
+
+TEST_CASE("normalizer: the four forms, origins by place") {
+  const auto form = [](std::u32string_view chars, NormalForm how) {
+    NormalizedText text = NormalizedText::of(chars);
+    normalize({how}, text);
+    return text;
+  };
+  CHECK(form(U"e\u0301\uFB01", {true, false}).chars == U"\u00E9\uFB01");
+  CHECK(form(U"\u00E9\uAC01", {false, false}).chars == U"e\u0301\u1100\u1161\u11A8");
+  CHECK(form(U"\uFB01\u00BD", {false, true}).chars == U"fi1\u20442");
+  const NormalizedText both = form(U"xe\u0301\uFB01y", {true, true});
+  CHECK(both.chars == U"x\u00E9fiy");
+  CHECK(origins_of(both) == Origins{{0, 1}, {1, 2}, {3, 4}, {3, 4}, {4, 5}});  // what is composed has the origin of its first part
+}
+
+TEST_CASE("normalizer: the small steps") {
+  const auto apply = [](const Normalizer& how, std::u32string_view chars) {
+    NormalizedText text = NormalizedText::of(chars);
+    normalize(how, text);
+    return text;
+  };
+  CHECK(origins_of(apply({Prepend{U"__"}}, U"ab")) == Origins{{0, 1}, {0, 1}, {0, 1}, {1, 2}});
+  CHECK(apply({Prepend{U"_"}}, U"").chars.empty());
+  CHECK(apply({Strip{true, false}}, U" a ").chars == U"a ");
+  CHECK(apply({Strip{}}, U"  ").chars.empty());
+  const NormalizedText replaced = apply({Replace{Regex(" {2,}", "t"), U"--"}}, U"a   b c");
+  CHECK(replaced.chars == U"a--b c");
+  CHECK(origins_of(replaced) == Origins{{0, 1}, {3, 4}, {3, 4}, {4, 5}, {5, 6}, {6, 7}});
+  CHECK(apply({Lowercase{}, StripAccents{}}, U"\u00C9e\u0301\u0903").chars == U"\u00E9e");
+  CHECK(apply({Nmt{}}, U"a\u0001\t\u200Bb\uFEFF").chars == U"a  b ");
+  const NormalizedText letters = apply({ByteLevelLetters{}}, U" \u00E9");
+  CHECK(letters.chars == U"\u0120\u00C3\u00A9");
+  CHECK(origins_of(letters) == Origins{{0, 1}, {1, 2}, {1, 2}});
+  CHECK_THROWS_AS(Charsmap("!!!!", "t"), rote::IoError);
+  CHECK_THROWS_AS(Charsmap("/////w==", "t"), rote::IoError);
+}
+
+TEST_CASE("pre-tokenizer: what becomes of matches") {
+  using Words = std::vector<std::u32string>;
+  const auto split = [](SplitBehavior behavior, bool invert = false) {
+    return words_of(U"the-final--countdown", {Split{Regex("-", "t"), behavior, invert}});
+  };
+  CHECK(split(SplitBehavior::removed) == Words{U"the", U"final", U"countdown"});
+  CHECK(split(SplitBehavior::isolated) == Words{U"the", U"-", U"final", U"-", U"-", U"countdown"});
+  CHECK(split(SplitBehavior::merged_with_previous) == Words{U"the-", U"final-", U"-", U"countdown"});
+  CHECK(split(SplitBehavior::merged_with_next) == Words{U"the", U"-final", U"-", U"-countdown"});
+  CHECK(split(SplitBehavior::contiguous) == Words{U"the", U"-", U"final", U"--", U"countdown"});
+  CHECK(split(SplitBehavior::removed, true) == Words{U"-", U"-", U"-"});
+}
+
+TEST_CASE("pre-tokenizer: each on its own") {
+  using Words = std::vector<std::u32string>;
+  CHECK(words_of(U"Hey, you_2!? ", {Whitespace{}}) == Words{U"Hey", U",", U"you_2", U"!?"});
+  CHECK(words_of(U"Hey, you\u3000!", {WhitespaceSplit{}}) == Words{U"Hey,", U"you", U"!"});
+  CHECK(words_of(U"a!!b", {Punctuation{}}) == Words{U"a", U"!", U"!", U"b"});
+  CHECK(words_of(U"a12b", {Digits{}}) == Words{U"a", U"12", U"b"});
+  CHECK(words_of(U"a12", {Digits{true}}) == Words{U"a", U"1", U"2"});
+  CHECK(words_of(U"a|b", {CharDelimiterSplit{U'|'}}) == Words{U"a", U"b"});
+  CHECK(words_of(U"abcdefg", {FixedLength{3}}) == Words{U"abc", U"def", U"g"});
+  CHECK(words_of(U"it's \u00E9", {ByteLevel{}}) == Words{U"\u0120it", U"'s", U"\u0120\u00C3\u00A9"});
+  CHECK(words_of(U"a b", {ByteLevel{false, false}}) == Words{U"a\u0120b"});
+  CHECK(words_of(U"a  b", {Metaspace{}}) == Words{U"\u2581a", U"\u2581", U"\u2581b"});
+  CHECK(words_of(U"a b", {Metaspace{U'_', Metaspace::Prepend::never, false}}) == Words{U"a_b"});
+  CHECK(words_of(U"a b", {WhitespaceSplit{}, Metaspace{U'_', Metaspace::Prepend::first, true}}) == Words{U"_a", U"b"});
 }

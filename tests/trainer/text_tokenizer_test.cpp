@@ -247,16 +247,20 @@ TEST_CASE("tokenizer: missing and broken files are refused in one sentence") {
   CHECK(refusal(good) == "accepted");
   CHECK(refusal(good.substr(0, 100)) == "tokenizer: t.json is not a JSON object (100 bytes); it may be cut short or another file.");
   CHECK(refusal("{}") == "tokenizer: t.json has no \"model\"; the file must be a complete tokenizer.json.");
-  CHECK(refusal(replaced(good, "\"BertNormalizer\"", "\"NFKC\"")) ==
-        "tokenizer: t.json.normalizer: normalizer NFKC is not known; known are BertNormalizer.");
-  CHECK(refusal(replaced(good, "\"BertPreTokenizer\"", "\"Metaspace\"")) ==
-        "tokenizer: t.json.pre_tokenizer: pre-tokenizer Metaspace is not known; known are BertPreTokenizer.");
-  CHECK(refusal(replaced(good, "\"TemplateProcessing\"", "\"ByteLevel\"")) ==
-        "tokenizer: t.json.post_processor: post-processor ByteLevel is not known; known are TemplateProcessing, BertProcessing.");
-  CHECK(refusal(replaced(good, "{\"type\":\"WordPiece\",\"prefix\"", "{\"type\":\"Metaspace\",\"prefix\"")) ==
-        "tokenizer: t.json.decoder: decoder Metaspace is not known; known are WordPiece.");
-  CHECK(refusal(replaced(good, "\"type\":\"WordPiece\",\"unk", "\"type\":\"BPE\",\"unk")) ==
-        "tokenizer: t.json.model: model BPE is not known; known are WordPiece.");
+  CHECK(refusal(replaced(good, "\"BertNormalizer\"", "\"NFX\"")) ==
+        "tokenizer: t.json.normalizer: normalizer NFX is not known; known are BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+        "Strip, Prepend, Replace, Nmt, ByteLevel, Precompiled.");
+  CHECK(refusal(replaced(good, "\"BertPreTokenizer\"", "\"UnicodeScripts\"")) ==
+        "tokenizer: t.json.pre_tokenizer: pre-tokenizer UnicodeScripts is not known; known are BertPreTokenizer, ByteLevel, "
+        "CharDelimiterSplit, Digits, FixedLength, Metaspace, Punctuation, Split, Whitespace, WhitespaceSplit.");
+  CHECK(refusal(replaced(good, "\"TemplateProcessing\"", "\"Other\"")) ==
+        "tokenizer: t.json.post_processor: post-processor Other is not known; known are TemplateProcessing, BertProcessing, "
+        "RobertaProcessing, ByteLevel.");
+  CHECK(refusal(replaced(good, "{\"type\":\"WordPiece\",\"prefix\"", "{\"type\":\"Other\",\"prefix\"")) ==
+        "tokenizer: t.json.decoder: decoder Other is not known; known are WordPiece, BPEDecoder, ByteLevel, ByteFallback, Metaspace, Fuse, "
+        "Strip, Replace, CTC.");
+  CHECK(refusal(replaced(good, "\"type\":\"WordPiece\",\"unk", "\"type\":\"Other\",\"unk")) ==
+        "tokenizer: t.json.model: model Other is not known; known are BPE, Unigram, WordLevel, WordPiece.");
   CHECK(refusal(replaced(good, "\"fox\":8", "\"fox\":-8")) ==
         "tokenizer: t.json.model.vocab[\"fox\"] is -8; it must be an integer in [0, 2^31).");
   CHECK(refusal(replaced(good, "\"lowercase\":true", "\"lowercase\":1")) ==

@@ -16,10 +16,11 @@ using namespace rote::text;
 
 namespace {
 
-std::vector<std::pair<std::string, int64_t>> numbered(const std::vector<std::string>& tokens) {
-  std::vector<std::pair<std::string, int64_t>> vocab;
-  for (const std::string& token : tokens) vocab.emplace_back(token, static_cast<int64_t>(vocab.size()));
-  return vocab;
+Vocabulary numbered(const std::vector<std::string>& tokens) {
+  Vocabulary vocabulary;
+  for (const std::string& token : tokens) vocabulary.add(token, vocabulary.size());
+  vocabulary.sort_ids();
+  return vocabulary;
 }
 
 std::vector<int64_t> ids_of(const WordPiece& model, std::u32string_view word) {
@@ -65,18 +66,19 @@ TEST_CASE("wordpiece: a vocabulary without its unknown token fails only where th
                        rote::StateError);
 }
 
-TEST_CASE("wordpiece: ids and tokens map to each other") {
-  const WordPiece model({{"a", 5}, {"b", 2}, {"\u4ECA", 90}}, {});
-  CHECK(model.vocab_size() == 3);
-  CHECK(model.token_to_id("b") == 2);
-  CHECK(model.token_to_id("\u4ECA") == 90);
-  CHECK(model.token_to_id("c") == std::nullopt);
-  CHECK(model.token_to_id("\xFF") == std::nullopt);
-  REQUIRE(model.id_to_token(5) != nullptr);
-  CHECK(*model.id_to_token(5) == "a");
-  CHECK(model.id_to_token(3) == nullptr);
-  CHECK(model.id_to_token(-1) == nullptr);
-  CHECK_THROWS_AS(WordPiece({{"a", -1}}, {}), rote::ArgumentError);
+TEST_CASE("vocabulary: ids and tokens map to each other") {
+  const Vocabulary vocabulary({{"a", 5}, {"b", 2}, {"\u4ECA", 90}, {"", 0}, {"b", 1}, {"c", 5}});
+  CHECK(vocabulary.size() == 5);
+  CHECK(vocabulary.id_of("b") == 1);  // the later of two
+  CHECK(vocabulary.id_of("\u4ECA") == 90);
+  CHECK(vocabulary.id_of("") == 0);
+  CHECK(vocabulary.id_of("d") == std::nullopt);
+  CHECK(vocabulary.id_of("\xFF") == std::nullopt);
+  CHECK(vocabulary.token_of(5) == "a");  // the first of two
+  CHECK(vocabulary.token_of(3) == std::nullopt);
+  CHECK(vocabulary.token_of(-1) == std::nullopt);
+  CHECK(Vocabulary{}.id_of("a") == std::nullopt);
+  CHECK_THROWS_WITH_AS(Vocabulary({{"a", -1}}), "vocabulary: the id of \"a\" is -1; ids lie in [0, 2^31).", rote::ArgumentError);
 }
 
 TEST_CASE("wordpiece: the walk over prefixes equals the definition on random vocabularies") {
@@ -89,7 +91,7 @@ TEST_CASE("wordpiece: the walk over prefixes equals the definition on random voc
   for (int round = 0; round < 50; ++round) {
     std::map<std::string, int64_t> ids{{"[UNK]", 0}};
     for (int i = 1; i < 40; ++i) ids.emplace((random() % 2 ? "##" : "") + word_of(4), i);
-    const WordPiece model({ids.begin(), ids.end()}, {});
+    const WordPiece model(Vocabulary({ids.begin(), ids.end()}), {});
     for (int i = 0; i < 50; ++i) {
       const std::string word = word_of(9);
       std::vector<int64_t> expected;
@@ -110,7 +112,7 @@ TEST_CASE("wordpiece: the walk over prefixes equals the definition on random voc
 }
 
 TEST_CASE("decoder: pieces close up, and clean-up is by token") {
-  const Decoder plain = WordPieceDecoder{.cleanup = false}, cleaned = WordPieceDecoder{};
+  const Decoder plain{true, {WordPieceDecoder{.cleanup = false}}}, cleaned{true, {WordPieceDecoder{}}};
   CHECK(join_tokens(plain, {"##uelo", "Ara", "##\u00FAj", "##o", "!"}) == "##uelo Ara\u00FAjo !");
   CHECK(join_tokens(cleaned, {"##uelo", "Ara", "##o", "!", "don", "'", "t", "'s"}) == "##uelo Arao! don ' t's");
   CHECK(join_tokens(cleaned, {"a", "do not", "n't"}) == "a don'tn't");

@@ -57,7 +57,7 @@ void TokenFinder::split(std::u32string_view chars, std::vector<Stretch>& stretch
   if (done < n) stretches.push_back({-1, done, n});
 }
 
-AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const WordPiece& model, const Normalizer& normalizer) {
+AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const Model& model, const Normalizer& normalizer) {
   std::vector<const AddedToken*> special, plain;
   std::unordered_map<int64_t, const AddedToken*> by_id;  // of two tokens with one id the later
   for (const AddedToken& token : tokens) {
@@ -68,7 +68,7 @@ AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens, const WordPiece&
     if (token.content.empty()) continue;
     auto id = token_to_id(token.content);
     if (!id) id = model.token_to_id(token.content);
-    if (!id) id = greatest >= model.vocab_size() ? greatest + 1 : model.vocab_size();
+    if (!id) id = greatest >= model.vocab_size() || model.vocab_size() == 0 ? greatest + 1 : model.vocab_size();
     ids_[token.content] = *id;
     by_id[*id] = &token;
     greatest = std::max(greatest, *id);

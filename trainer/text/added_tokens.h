@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trainer/text/model.h"
 #include "trainer/text/normalizer.h"
-#include "trainer/text/wordpiece.h"
 
 namespace rote::text {
 
@@ -62,7 +62,7 @@ class AddedTokens {
  public:
   AddedTokens() = default;
   // In the order of the file. A token that the model has keeps its id; the others are numbered on from the end of the vocabulary.
-  AddedTokens(const std::vector<AddedToken>& tokens, const WordPiece& model, const Normalizer& normalizer);
+  AddedTokens(const std::vector<AddedToken>& tokens, const Model& model, const Normalizer& normalizer);
 
   // Tokens looked for in the text as given, and in the normalized text.
   const TokenFinder& in_text() const { return in_text_; }

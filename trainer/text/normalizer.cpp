@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trainer/text/byte_level.h"
 #include "trainer/text/unicode.h"
 
 namespace rote::text {
@@ -17,87 +18,14 @@ char32_t cleaned(char32_t c) {
   return is_whitespace(c) ? U' ' : c;
 }
 
-void push(NormalizedText& text, char32_t c, Span origin) {
-  text.chars.push_back(c);
-  text.origin.push_back(origin);
-}
-
-// Puts runs of marks into canonical order (stable by combining class). Origins stay with positions: the k-th character of the source that
-// a run was made of lends its origin to the k-th place, as the reference aligns them; `joined[i]` is 1 where chars[i] is the second or a
-// later part of a decomposed character and so takes the origin of the place before it.
-void order_marks(NormalizedText& text, std::vector<uint8_t>& joined) {
-  struct Mark {
-    int order;
-    char32_t c;
-    uint8_t joined;
-  };
-  std::vector<Mark> run;
-  std::vector<Span> places;
-  const size_t n = text.chars.size();
-  for (size_t begin = 0; begin < n; ++begin) {
-    run.clear();
-    places.clear();
-    size_t end = begin;
-    for (; end < n; ++end) {
-      const int order = combining_class(text.chars[end]);
-      if (order == 0) break;
-      run.push_back({order, text.chars[end], joined[end]});
-      if (!joined[end]) places.push_back(text.origin[end]);
-    }
-    const auto less = [](const Mark& a, const Mark& b) { return a.order < b.order; };
-    if (!std::is_sorted(run.begin(), run.end(), less)) {
-      std::stable_sort(run.begin(), run.end(), less);
-      Span origin = begin > 0 ? text.origin[begin - 1] : Span{};
-      size_t place = 0;
-      for (size_t i = 0; i < run.size(); ++i) {
-        if (!run[i].joined) origin = places[place++];
-        text.chars[begin + i] = run[i].c;
-        text.origin[begin + i] = origin;
-        joined[begin + i] = run[i].joined;
-      }
-    }
-    begin = end;
-  }
-}
-
-void drop_marks(NormalizedText& text) {
-  size_t kept = 0;
-  for (size_t i = 0; i < text.chars.size(); ++i) {
-    if (is_nonspacing_mark(text.chars[i])) continue;
-    text.chars[kept] = text.chars[i];
-    text.origin[kept] = text.origin[i];
-    ++kept;
-  }
-  text.chars.resize(kept);
-  text.origin.resize(kept);
-}
-
-NormalizedText decomposed(const NormalizedText& text) {
-  NormalizedText out;
-  out.chars.reserve(text.chars.size());
-  out.origin.reserve(text.chars.size());
-  std::vector<uint8_t> joined;
-  joined.reserve(text.chars.size());
-  for (size_t i = 0; i < text.chars.size(); ++i) {
-    char32_t parts[kMaxDecomposition];
-    const int n = decompose(text.chars[i], parts);
-    for (int k = 0; k < n; ++k) {
-      push(out, parts[k], text.origin[i]);
-      joined.push_back(k > 0);
-    }
-  }
-  order_marks(out, joined);
-  return out;
-}
-
 NormalizedText lowercased(const NormalizedText& text) {
   NormalizedText out;
-  out.chars.reserve(text.chars.size());
-  out.origin.reserve(text.chars.size());
+  out.first = text.first;
+  out.reserve(text.chars.size());
   for (size_t i = 0; i < text.chars.size(); ++i) {
     char32_t parts[kMaxLowercase];
     const int n = lowercase(text.chars[i], parts);
-    for (int k = 0; k < n; ++k) push(out, parts[k], text.origin[i]);
+    for (int k = 0; k < n; ++k) out.push(parts[k], text.origin[i]);
   }
   return out;
 }
@@ -123,44 +51,94 @@ bool clean(NormalizedText& text, const BertNormalizer& options) {
 
 NormalizedText spaced_ideographs(const NormalizedText& text) {
   NormalizedText out;
-  out.chars.reserve(3 * text.chars.size());
-  out.origin.reserve(3 * text.chars.size());
+  out.first = text.first;
+  out.reserve(3 * text.chars.size());
   for (size_t i = 0; i < text.chars.size(); ++i) {
     const bool spaced = is_cjk(text.chars[i]);
-    if (spaced) push(out, U' ', text.origin[i]);
-    push(out, text.chars[i], text.origin[i]);
-    if (spaced) push(out, U' ', text.origin[i]);
+    if (spaced) out.push(U' ', text.origin[i]);
+    out.push(text.chars[i], text.origin[i]);
+    if (spaced) out.push(U' ', text.origin[i]);
   }
   return out;
 }
-
-void apply(std::monostate, NormalizedText&) {}
 
 void apply(const BertNormalizer& options, NormalizedText& text) {
   if (!clean(text, options)) return;
   if (options.handle_chinese_chars && std::any_of(text.chars.begin(), text.chars.end(), is_cjk)) text = spaced_ideographs(text);
   if (options.strip_accents.value_or(options.lowercase)) {
-    text = decomposed(text);
-    drop_marks(text);
+    to_normal_form(text, {});
+    keep_if(text, [](char32_t c) { return !is_nonspacing_mark(c); });
   }
   if (options.lowercase) text = lowercased(text);
 }
 
-}  // namespace
+void apply(const NormalForm& form, NormalizedText& text) { to_normal_form(text, form); }
 
-NormalizedText NormalizedText::of(std::u32string_view chars, uint32_t first) {
-  NormalizedText text;
-  text.chars.assign(chars);
-  text.origin.resize(chars.size());
-  for (size_t i = 0; i < chars.size(); ++i) {
-    const auto at = first + static_cast<uint32_t>(i);
-    text.origin[i] = {at, at + 1};
-  }
-  return text;
+void apply(Lowercase, NormalizedText& text) { text = lowercased(text); }
+
+void apply(StripAccents, NormalizedText& text) {
+  keep_if(text, [](char32_t c) { return !is_combining_mark(c); });
 }
 
+void apply(const Strip& sides, NormalizedText& text) {
+  size_t begin = 0, end = text.chars.size();
+  while (sides.left && begin < end && is_whitespace(text.chars[begin])) ++begin;
+  while (sides.right && end > begin && is_whitespace(text.chars[end - 1])) --end;
+  text.chars = text.chars.substr(begin, end - begin);
+  text.origin = std::vector<Span>(text.origin.begin() + static_cast<std::ptrdiff_t>(begin), text.origin.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+void apply(const Prepend& options, NormalizedText& text) {
+  if (text.chars.empty()) return;
+  text.chars.insert(0, options.prefix);
+  text.origin.insert(text.origin.begin(), options.prefix.size(), text.origin[0]);
+}
+
+void apply(const Replace& options, NormalizedText& text) {
+  std::vector<Match> matches;
+  options.pattern.split(text.chars, matches);
+  if (std::none_of(matches.begin(), matches.end(), [](const Match& m) { return m.matched; })) return;
+  NormalizedText out;
+  out.first = text.first;
+  out.reserve(text.chars.size());
+  for (const Match& match : matches) {
+    if (match.matched) {
+      // The new characters share the origin of the last one that they replace.
+      const Span origin = match.span.end == 0 ? Span{text.first, text.first} : text.origin[match.span.end - 1];
+      for (const char32_t c : options.content) out.push(c, origin);
+    } else {
+      for (uint32_t i = match.span.begin; i < match.span.end; ++i) out.push(text.chars[i], text.origin[i]);
+    }
+  }
+  text = std::move(out);
+}
+
+void apply(Nmt, NormalizedText& text) {
+  keep_if(text, [](char32_t c) {
+    const bool control = (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    return !control;
+  });
+  for (char32_t& c : text.chars) {
+    const bool blank = c == 0x09 || c == 0x0A || c == 0x0C || c == 0x0D || c == 0x1680 || (c >= 0x200B && c <= 0x200F) || c == 0x2028 ||
+                       c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+    if (blank) c = U' ';
+  }
+}
+
+void apply(ByteLevelLetters, NormalizedText& text) {
+  NormalizedText out;
+  out.first = text.first;
+  out.reserve(text.chars.size());
+  for (size_t i = 0; i < text.chars.size(); ++i) push_letters(text.chars[i], text.origin[i], out);
+  text = std::move(out);
+}
+
+void apply(const Charsmap& map, NormalizedText& text) { map.normalize(text); }
+
+}  // namespace
+
 void normalize(const Normalizer& normalizer, NormalizedText& text) {
-  std::visit([&](const auto& options) { apply(options, text); }, normalizer);
+  for (const NormalizerStep& step : normalizer) std::visit([&](const auto& options) { apply(options, text); }, step);
 }
 
 }  // namespace rote::text

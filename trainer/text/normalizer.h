@@ -8,22 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include "trainer/text/charsmap.h"
+#include "trainer/text/normalized_text.h"
+#include "trainer/text/regex.h"
+
 namespace rote::text {
-
-// Half-open range; what it counts is said where it is used.
-struct Span {
-  uint32_t begin = 0;
-  uint32_t end = 0;
-};
-
-// The characters of a text as they are now, each with the code points of the original text that it stands for.
-struct NormalizedText {
-  std::u32string chars;
-  std::vector<Span> origin;  // chars.size() entries
-
-  // `chars` as they stand in the original text from its code point `first` on.
-  static NormalizedText of(std::u32string_view chars, uint32_t first = 0);
-};
 
 // BERT's cleaning.  Devlin et al. 2018, arXiv:1810.04805, and its published tokenizer.
 struct BertNormalizer {
@@ -33,8 +22,25 @@ struct BertNormalizer {
   bool lowercase = true;
 };
 
-// std::monostate: the text stays as it is.
-using Normalizer = std::variant<std::monostate, BertNormalizer>;
+struct Lowercase {};
+struct StripAccents {};  // drops every combining mark
+struct Strip {           // drops blanks at the ends
+  bool left = true;
+  bool right = true;
+};
+struct Prepend {  // to a text that is not empty
+  std::u32string prefix;
+};
+struct Replace {
+  Regex pattern;
+  std::u32string content;
+};
+struct Nmt {};             // drops some control characters, turns some blanks into spaces
+struct ByteLevelLetters {};  // every UTF-8 byte as the letter that stands for it
+
+// In this order; empty: the text stays as it is.
+using NormalizerStep = std::variant<BertNormalizer, NormalForm, Lowercase, StripAccents, Strip, Prepend, Replace, Nmt, ByteLevelLetters, Charsmap>;
+using Normalizer = std::vector<NormalizerStep>;
 
 void normalize(const Normalizer& normalizer, NormalizedText& text);
 

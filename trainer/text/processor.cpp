@@ -1,7 +1,12 @@
 // trainer/text/processor.cpp — filling of templates.
 #include "trainer/text/processor.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "trainer/text/byte_level.h"
+#include "trainer/text/unicode.h"
 
 namespace rote::text {
 namespace {
@@ -21,6 +26,28 @@ Encoding row_of(const TemplatePiece& special, Fields fields) {
   return row;
 }
 
+int64_t count_blanks(std::u32string_view token) {
+  const char32_t letter = letter_of(' ');
+  const auto not_blank = [&](char32_t c) { return c != letter && !is_whitespace(c); };
+  return std::find_if(token.begin(), token.end(), not_blank) - token.begin();
+}
+
+void trim_offsets(const OffsetTrim& options, Encoding& row) {
+  for (Encoding& rest : row.overflowing) trim_offsets(options, rest);
+  for (size_t i = 0; i < row.offsets.size(); ++i) {
+    std::u32string token = decode_text(row.tokens[i], "offsets");
+    auto& [begin, end] = row.offsets[i];
+    int64_t leading = count_blanks(token);
+    std::reverse(token.begin(), token.end());
+    const int64_t trailing = count_blanks(token);
+    if (leading > 0) {
+      if ((i == 0 || begin == 0) && options.add_prefix_space && leading == 1) leading = 0;
+      begin = std::min(begin + leading, end);
+    }
+    if (trailing > 0 && end >= trailing) end = std::max(end - trailing, begin);
+  }
+}
+
 }  // namespace
 
 int64_t PostProcessor::added_tokens(bool two_texts) const {
@@ -30,6 +57,15 @@ int64_t PostProcessor::added_tokens(bool two_texts) const {
 }
 
 Encoding PostProcessor::process(Encoding first, std::optional<Encoding> second, Options options) const {
+  for (Encoding* text : {&first, second ? &*second : nullptr}) {
+    if (text == nullptr) continue;
+    if (options.fields == Fields::all) {
+      for (const OffsetTrim& trim : trims) trim_offsets(trim, *text);
+    }
+    if (one_type && options.special_tokens) {
+      for (Encoding& rest : text->overflowing) std::fill(rest.type_ids.begin(), rest.type_ids.end(), 0);
+    }
+  }
   Encoding row;
   for (const TemplatePiece& piece : second ? pair : single) {
     if (piece.text < 0) {

@@ -1,4 +1,5 @@
-// trainer/text/processor.h — the post-processor of tokenizer.json: the template that puts special tokens around one text or two.
+// trainer/text/processor.h — the post-processor of tokenizer.json: the template that puts special tokens around one text or two, and the
+// trimming of offsets before it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,18 @@ struct TemplatePiece {
   std::vector<std::string> tokens;
 };
 
+// Takes the blanks that byte-level tokens carry out of their offsets.
+struct OffsetTrim {
+  bool add_prefix_space = true;  // a single blank that begins the text was put there and has no place in it
+};
+
 // The templates for one text and for two. Where tokenizer.json has none, the texts alone.
 struct PostProcessor {
   bool given = false;  // whether tokenizer.json has one
   std::vector<TemplatePiece> single{{0, 0, {}, {}}};
   std::vector<TemplatePiece> pair{{0, 0, {}, {}}, {1, 1, {}, {}}};
+  std::vector<OffsetTrim> trims;
+  bool one_type = false;  // with special tokens the type ids of overflowing rows are 0 too
 
   // Special tokens in the template for one text or for two.
   int64_t added_tokens(bool two_texts) const;

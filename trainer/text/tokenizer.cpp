@@ -16,7 +16,7 @@ struct Tokenizer::Parts {
   Parts(TokenizerSpec spec, TokenizerConfig settings)
       : normalizer(std::move(spec.normalizer)),
         pre_tokenizer(std::move(spec.pre_tokenizer)),
-        model(spec.vocab, std::move(spec.model)),
+        model(std::move(spec.model)),
         added(spec.added_tokens, model, normalizer),
         post_processor(std::move(spec.post_processor)),
         decoder(std::move(spec.decoder)),
@@ -27,7 +27,7 @@ struct Tokenizer::Parts {
 
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
-  WordPiece model;
+  Model model;
   AddedTokens added;
   PostProcessor post_processor;
   Decoder decoder;
@@ -81,6 +81,14 @@ class Row {
   int64_t word_ = -1;
 };
 
+NormalizedText slice(const NormalizedText& text, const Stretch& part) {
+  NormalizedText out;
+  out.chars = text.chars.substr(part.begin, part.end - part.begin);
+  out.origin.assign(text.origin.begin() + part.begin, text.origin.begin() + part.end);
+  out.first = out.origin[0].begin;
+  return out;
+}
+
 // The tokens of `bytes`, appended to `row`; `word` is the number of all of them where the text is one word of a list.
 void encode_text(const Tokenizer::Parts& parts, std::string_view bytes, std::optional<int64_t> word, Row& row) {
   const std::u32string text = decode_text(bytes, "encode");
@@ -102,26 +110,25 @@ void encode_text(const Tokenizer::Parts& parts, std::string_view bytes, std::opt
     }
     NormalizedText normalized = NormalizedText::of(found, stretch.begin);
     normalize(parts.normalizer, normalized);
-    // The code points that the characters [begin, end) of the normalized text stand for.
-    const auto origin = [&](uint32_t begin, uint32_t end) {
-      return Span{normalized.origin[begin].begin, normalized.origin[end - 1].end};
-    };
     parts.added.in_normalized().split(normalized.chars, inner);
     for (const Stretch& part : inner) {
-      const std::u32string_view chars = std::u32string_view(normalized.chars).substr(part.begin, part.end - part.begin);
+      NormalizedText rest = part.begin == 0 && part.end == normalized.chars.size() ? std::move(normalized) : slice(normalized, part);
       if (part.id >= 0) {
-        push_added(part.id, chars, origin(part.begin, part.end));
+        push_added(part.id, rest.chars, {rest.origin.front().begin, rest.origin.back().end});
         continue;
       }
-      split_words(parts.pre_tokenizer, chars, words);
+      pre_tokenize(parts.pre_tokenizer, rest, words);
       for (const Span& span : words) {
         pieces.clear();
-        parts.model.tokenize(chars.substr(span.begin, span.end - span.begin), pieces);
+        parts.model.tokenize(std::u32string_view(rest.chars).substr(span.begin, span.end - span.begin), pieces);
         row.begin_word(word);
-        const uint32_t shift = part.begin + span.begin;
         for (const Piece& piece : pieces) {
           row.push(piece.id);
-          if (row.full()) row.describe(*parts.model.id_to_token(piece.id), origin(shift + piece.begin, shift + piece.end));
+          if (!row.full()) continue;
+          const uint32_t begin = span.begin + piece.begin, end = span.begin + piece.end;
+          row.describe(piece.as_written ? to_utf8(std::u32string_view(rest.chars).substr(begin, end - begin))
+                                        : std::string(parts.model.id_to_token(piece.id).value_or("")),
+                       {rest.origin[begin].begin, rest.origin[end - 1].end});
         }
       }
     }
@@ -213,7 +220,7 @@ std::string Tokenizer::decode(const std::vector<int64_t>& ids, bool skip_special
     std::optional<std::string> token = id_to_token(ids[i]);
     if (token && !(skip_special_tokens && parts_->added.is_special(*token))) tokens.push_back(std::move(*token));
   }
-  return join_tokens(parts_->decoder, tokens);
+  return join_tokens(parts_->decoder, std::move(tokens));
 }
 
 std::optional<int64_t> Tokenizer::token_to_id(std::string_view token) const {
@@ -222,9 +229,9 @@ std::optional<int64_t> Tokenizer::token_to_id(std::string_view token) const {
 }
 
 std::optional<std::string> Tokenizer::id_to_token(int64_t id) const {
-  const std::string* token = parts_->added.id_to_token(id);
-  if (token == nullptr) token = parts_->model.id_to_token(id);
-  return token != nullptr ? std::optional<std::string>(*token) : std::nullopt;
+  if (const std::string* token = parts_->added.id_to_token(id)) return *token;
+  const auto token = parts_->model.id_to_token(id);
+  return token ? std::optional<std::string>(*token) : std::nullopt;
 }
 
 int64_t Tokenizer::vocab_size(bool with_added_tokens) const {
@@ -237,7 +244,7 @@ std::optional<int64_t> Tokenizer::sep_token_id() const { return role_id(*parts_,
 std::optional<int64_t> Tokenizer::mask_token_id() const { return role_id(*parts_, "mask_token", "[MASK]"); }
 std::optional<int64_t> Tokenizer::unk_token_id() const {
   const auto id = role_id(*parts_, "unk_token", "[UNK]");
-  return id ? id : token_to_id(parts_->model.unk_token());
+  return id ? id : parts_->model.unk_id();
 }
 
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->config.model_max_length; }

@@ -6,28 +6,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trainer/text/added_tokens.h"
 #include "trainer/text/decoder.h"
 #include "trainer/text/encoding.h"
+#include "trainer/text/model.h"
 #include "trainer/text/normalizer.h"
 #include "trainer/text/pre_tokenizer.h"
 #include "trainer/text/processor.h"
-#include "trainer/text/wordpiece.h"
 
 namespace rote::text {
 
 // tokenizer.json but its `truncation` and `padding`, which callers decide.
 struct TokenizerSpec {
-  Normalizer normalizer;
-  PreTokenizer pre_tokenizer;
-  PostProcessor post_processor;
-  Decoder decoder;
-  std::vector<AddedToken> added_tokens;
-  WordPiece::Options model;
-  std::vector<std::pair<std::string, int64_t>> vocab;
+  Model model;
+  Normalizer normalizer = {};
+  PreTokenizer pre_tokenizer = {};
+  PostProcessor post_processor = {};
+  Decoder decoder = {};
+  std::vector<AddedToken> added_tokens = {};
 };
 
 // Throws IoError, with `path`, where `bytes` is not such a file, and ArgumentError where it names a component that Rote does not have.

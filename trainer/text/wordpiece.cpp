@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <utility>
 
 #include "kernels/check.h"
 #include "trainer/text/unicode.h"
@@ -46,23 +46,22 @@ void PieceTable::insert(std::u32string_view key, int64_t id) {
 
 int64_t PieceTable::find(Hash hash, std::u32string_view key) const { return entries_[slot_of(hash, key)].id; }
 
-WordPiece::WordPiece(const std::vector<std::pair<std::string, int64_t>>& vocab, Options options) : options_(std::move(options)) {
+WordPiece::WordPiece(Vocabulary vocabulary, Options options) : options_(std::move(options)), vocabulary_(std::move(vocabulary)) {
   const std::u32string prefix = decode_text(options_.continuing_subword_prefix, "wordpiece");
-  size_t bytes = 0;
-  for (const auto& [token, id] : vocab) bytes += token.size();
-  words_.reserve(vocab.size(), bytes);
-  continuing_.reserve(vocab.size(), bytes);
-  tokens_.reserve(vocab.size());
-  for (const auto& [token, id] : vocab) {
-    ROTE_CHECK(id >= 0 && id <= std::numeric_limits<int32_t>::max(), ArgumentError, "wordpiece: the id of \"", token, "\" is ", id,
-               "; ids lie in [0, 2^31).");
+  size_t n_continuing = 0, characters = 0;
+  vocabulary_.for_each([&](std::string_view token, int64_t) {
+    if (!token.starts_with(options_.continuing_subword_prefix)) return;
+    ++n_continuing;
+    characters += token.size();
+  });
+  words_.reserve(static_cast<size_t>(vocabulary_.size()), static_cast<size_t>(vocabulary_.bytes()));
+  continuing_.reserve(n_continuing, characters);
+  vocabulary_.for_each([&](std::string_view token, int64_t id) {
     const std::u32string key = decode_text(token, "wordpiece");
     words_.insert(key, id);
     if (key.size() > prefix.size() && key.starts_with(prefix)) continuing_.insert(std::u32string_view(key).substr(prefix.size()), id);
-    tokens_.emplace_back(id, token);
-  }
-  std::stable_sort(tokens_.begin(), tokens_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  unk_id_ = token_to_id(options_.unk_token);
+  });
+  unk_id_ = vocabulary_.id_of(options_.unk_token);
 }
 
 void WordPiece::tokenize(std::u32string_view word, std::vector<Piece>& pieces) const {
@@ -94,19 +93,6 @@ void WordPiece::append_unknown(std::u32string_view word, std::vector<Piece>& pie
   ROTE_CHECK(unk_id_.has_value(), StateError, "wordpiece: \"", to_utf8(word), "\" has no pieces and unk_token \"", options_.unk_token,
              "\" is not in the vocabulary; add it to the vocabulary.");
   pieces.push_back({*unk_id_, 0, static_cast<uint32_t>(word.size())});
-}
-
-std::optional<int64_t> WordPiece::token_to_id(std::string_view token) const {
-  std::u32string key;
-  if (decode_utf8(token, key) != kWellFormed) return std::nullopt;
-  const int64_t id = words_.find(PieceTable::hash_of(key), key);
-  return id < 0 ? std::nullopt : std::optional<int64_t>(id);
-}
-
-const std::string* WordPiece::id_to_token(int64_t id) const {
-  const auto less = [](const auto& entry, int64_t wanted) { return entry.first < wanted; };
-  const auto at = std::lower_bound(tokens_.begin(), tokens_.end(), id, less);
-  return at != tokens_.end() && at->first == id ? &at->second : nullptr;
 }
 
 }  // namespace rote::text

@@ -1,21 +1,16 @@
-// trainer/text/wordpiece.h — the WordPiece model: a vocabulary and the longest-match-first split of one word. Knows no special token.
+// trainer/text/wordpiece.h — the WordPiece model: the longest-match-first split of one word. Knows no special token.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace rote::text {
+#include "trainer/text/piece.h"
+#include "trainer/text/vocabulary.h"
 
-// A piece of a word: its id and the characters [begin, end) of the word.
-struct Piece {
-  int64_t id = 0;
-  uint32_t begin = 0;
-  uint32_t end = 0;
-};
+namespace rote::text {
 
 // Ids by key. Open addressing with the hash built one character at a time, so that all prefixes of a word are looked up in one walk.
 class PieceTable {
@@ -57,26 +52,23 @@ class WordPiece {
     int64_t max_input_chars_per_word = 100;        // a longer word is unknown, in code points
   };
 
-  // Throws ArgumentError where a token is not UTF-8 or an id is not in [0, 2^31).
-  WordPiece(const std::vector<std::pair<std::string, int64_t>>& vocab, Options options);
+  // Throws ArgumentError where a token is not UTF-8.
+  WordPiece(Vocabulary vocabulary, Options options);
 
   // Appends the pieces of `word`: the longest token that begins it, then the longest continuing one, and so on; one unknown token for the
   // whole word where that comes to no end. Throws StateError where the vocabulary then has no unknown token.
   void tokenize(std::u32string_view word, std::vector<Piece>& pieces) const;
 
-  std::optional<int64_t> token_to_id(std::string_view token) const;
-  // Null where no token has this id.
-  const std::string* id_to_token(int64_t id) const;
+  const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::string& unk_token() const { return options_.unk_token; }
-  int64_t vocab_size() const { return static_cast<int64_t>(tokens_.size()); }
 
  private:
   void append_unknown(std::u32string_view word, std::vector<Piece>& pieces) const;
 
   Options options_;
+  Vocabulary vocabulary_;
   PieceTable words_;       // every token as written
   PieceTable continuing_;  // those with the prefix, without it
-  std::vector<std::pair<int64_t, std::string>> tokens_;  // by id
   std::optional<int64_t> unk_id_;
 };
 
