@@ -1,6 +1,6 @@
 // kernels/cpu/group_norm.cpp — norm of the groups of channels of each sample and its gradients. Statistics as in layer norm (norm.cpp).
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/moments.h"
 #include "kernels/scratch.h"
 #include "kernels/simd/math.h"
 

@@ -1,7 +1,7 @@
 // kernels/cpu/norm.cpp — layer norm and RMS norm over the last axis and their gradients. arithmetic.md 3: two passes, 1/sqrt by a true root
 // and division. RMS norm is layer norm with the mean 0: x - 0 is x to the bit.
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/moments.h"
 #include "kernels/simd/math.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
