@@ -58,8 +58,10 @@ void Auditor::see(const Call& call) {
   if (!has_f64_ && std::any_of(call.out.begin(), call.out.end(), [](const Tensor& y) { return y.defined() && y.dtype() == DType::f64; }) &&
       std::none_of(leaks_.begin(), leaks_.end(), [&](const AuditReport::Leak& leak) { return leak.path == module_path(); }))
     leaks_.push_back({op, module_path()});
-  if (call.op->row.no_grad[0] != 0 && grad_enabled() && std::any_of(call.in.begin(), call.in.end(), needs_grad))
-    cuts_.push_back({op, module_path(), call.op->row.no_grad, call.in});
+  const bool gives_places = std::any_of(call.out.begin(), call.out.end(), [](const Tensor& y) { return y.defined() && !is_floating(y.dtype()); });
+  const char* reason = call.op->row.no_grad[0] != 0 ? call.op->row.no_grad : "what it gives as integers or bool has no gradient";
+  if ((call.op->row.no_grad[0] != 0 || gives_places) && grad_enabled() && std::any_of(call.in.begin(), call.in.end(), needs_grad))
+    cuts_.push_back({op, module_path(), reason, call.in});
 }
 
 AuditReport Auditor::finish(const std::function<bool(const Tensor&)>& reached) {

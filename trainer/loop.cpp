@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 #include "autograd/backward.h"
 #include "autograd/mode.h"
@@ -34,9 +35,13 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Elements of embedding tables do no multiplications.
 int64_t non_embedding_parameters(nn::Model& model) {
-  int64_t n = model.num_parameters();
+  std::set<const TensorImpl*> tables;  // a table may be shared by several layers
   for (const nn::NamedModule& named : model.named_modules())
-    if (named.module->class_name() == "Embedding") n -= named.module->num_parameters();
+    if (named.module->class_name() == "Embedding")
+      for (const Tensor& x : named.module->parameters()) tables.insert(x.impl().get());
+  int64_t n = 0;
+  for (const Tensor& x : model.parameters())
+    if (tables.count(x.impl().get()) == 0) n += x.numel();
   return n;
 }
 

@@ -36,8 +36,8 @@ inline Tensor prod(const Tensor& x, const std::vector<int64_t>& axes = {}, bool 
 // Values and indices.
 inline std::vector<Tensor> max_along(const Tensor& x, int64_t axis, bool keepdim = false) { return apply_all<MaxAlong>({x}, {axis, keepdim}); }
 inline std::vector<Tensor> min_along(const Tensor& x, int64_t axis, bool keepdim = false) { return apply_all<MaxAlong>({x}, {axis, keepdim, true}); }
-inline Tensor argmax(const Tensor& x, int64_t axis = -1, bool keepdim = false) { return max_along(detach(x), axis, keepdim)[1]; }
-inline Tensor argmin(const Tensor& x, int64_t axis = -1, bool keepdim = false) { return min_along(detach(x), axis, keepdim)[1]; }
+inline Tensor argmax(const Tensor& x, int64_t axis = -1, bool keepdim = false) { return max_along(x, axis, keepdim)[1]; }
+inline Tensor argmin(const Tensor& x, int64_t axis = -1, bool keepdim = false) { return min_along(x, axis, keepdim)[1]; }
 
 // Compositions of the above.
 Tensor mean(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim = false);

@@ -48,7 +48,7 @@ TEST_CASE("audit: names parameters without a gradient and the op that ends its w
   CHECK(report.lines() == std::vector<std::string>{
                               "audit: no gradient reaches first.weight, first.bias, unused.weight, unused.bias; they will not train. requires_grad(x, false) says that "
                               "this is meant.",
-                              "audit: argmax in the model ends the way of a gradient: an index is constant almost everywhere."});
+                              "audit: max_along in the model ends the way of a gradient: what it gives as integers or bool has no gradient."});
 }
 
 TEST_CASE("audit: names the first op of each module that computes in f64") {

@@ -53,7 +53,7 @@ data::ListDataset rows_of(const Value& list) {
 nn::Batch collate(const std::vector<data::Example>& examples, int64_t pad_token_id) {
   std::vector<data::Example> padded = examples;
   size_t longest = 0;
-  for (const data::Example& example : examples) longest = std::max(longest, data::find(example, "input_ids")->whole.size());
+  for (const data::Example& example : examples) longest = std::max(longest, data::find(example, "labels")->whole.size());
   for (data::Example& example : padded)
     for (auto& [name, feature] : example)
       if (name == "labels" && !feature.is_single && !feature.is_fraction) feature.whole.resize(longest, -100);
