@@ -115,8 +115,7 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
       for (size_t i = 0; i < call.dout.size(); ++i) widen(op.schema.outputs[i], call.dout[i]);
     }
   }
-  if (again) op.again(call);
-  else with_default_control([&] { op.backward(call); });
+  with_default_control([&] { again ? op.again(call) : op.backward(call); });
   for (size_t i = 0; i < call.din.size(); ++i)
     if (call.din[i].defined()) call.din[i] = to(call.din[i], call.in_dtypes[i]);
   if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, call.amax, node->out_shapes[0]});
@@ -129,7 +128,8 @@ std::vector<Tensor> run_custom(const std::shared_ptr<Node>& node, std::vector<Te
     if (!dout[i].defined()) dout[i] = zeros(node->out_shapes[i], {.dtype = node->out_dtypes[i]});
   std::vector<Tensor> kept;
   for (size_t i = 0; i < custom.kept.size(); ++i) kept.push_back(again ? relinked(node, custom.kept[i].x, custom.sources[i]) : custom.kept[i].x);
-  std::vector<Tensor> din = custom.backward(kept, dout);
+  std::vector<Tensor> din;
+  with_default_control([&] { din = custom.backward(kept, dout); });
   ROTE_CHECK(din.size() == node->edges.size(), ArgumentError, custom.name, ": backward gave ", din.size(), " gradients for ", node->edges.size(), " inputs; one each is needed.");
   for (size_t i = 0; i < din.size(); ++i) {
     if (!din[i].defined()) continue;
@@ -181,6 +181,9 @@ class Walk {
       entries_.erase(first);
       run_node(node, std::move(dout));
     }
+    if (targets_ != nullptr)
+      for (Target& t : *targets_)
+        if (t.edge.leaf && t.sum.defined()) t.sum = hooked(grad_meta(Tensor(t.edge.leaf)).hooks, t.sum);
     for (auto& [leaf, sum] : leaves_) {
       GradMeta& meta = grad_meta(Tensor(leaf));
       accumulate(meta, hooked(meta.hooks, sum));

@@ -244,7 +244,9 @@ Value call_aten(const std::string& name, const std::map<std::string, Value>& val
       if (const auto* other = std::get_if<Tensor>(&value)) others.push_back(*other);
     std::map<std::string, Value> arguments = values;
     arguments["self"] = before_write(x, others);
-    write_into(x, std::get<Tensor>(call_aten(out_of_place(name), arguments)), name.c_str());
+    const Value result = call_aten(out_of_place(name), arguments);
+    if (!std::holds_alternative<Tensor>(result)) throw Lacking{str("the op ", name)};
+    write_into(x, std::get<Tensor>(result), name.c_str());
     return x;
   }
   if (found == functions().end()) throw Lacking{str("the op ", name)};

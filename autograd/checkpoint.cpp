@@ -12,7 +12,7 @@ namespace {
 struct Surroundings {
   ScopeState scope = current_scope_state() ? *current_scope_state() : ScopeState{};
   std::string path = module_path();
-  uint32_t draws = user_draws();
+  DrawState draws = draw_state();
   LeafUses leaves;
 };
 
@@ -28,7 +28,7 @@ std::vector<Tensor> checkpoint(const CheckpointedFunction& f, const std::vector<
     outputs = f(inputs);
   }
   for (Tensor& y : outputs) y = detach(y);
-  bool any = !around.leaves.uses.empty();
+  bool any = !around.leaves.reached.empty();
   for (const Tensor& x : inputs) any = any || needs_grad(x);
   if (!any) return outputs;
   auto node = std::make_shared<Node>();
@@ -42,20 +42,17 @@ std::vector<Tensor> checkpoint(const CheckpointedFunction& f, const std::vector<
     const bool is_leaf = needs_grad(x) && grad_meta(x).node == nullptr;
     node->edges.push_back(is_leaf ? Edge{nullptr, 0, x.impl(), 0} : edge_to(x));
   }
+  // What f refers to beside its inputs: the walk finds the way there by itself, grad() and the audit ask for it before.
+  node->edges.insert(node->edges.end(), around.leaves.reached.begin(), around.leaves.reached.end());
+  around.leaves.reached.clear();
   node->custom->recompute = [f, around](const std::vector<Tensor>& x) {
-    const uint32_t draws = user_draws();
-    set_user_draws(around.draws);
-    std::vector<Tensor> again;
-    {
-      LeafUses leaves = around.leaves;
-      const EnableGrad enable;
-      const RunScopeGuard scope(around.scope);
-      const PathOf path(around.path);
-      const LeafUsesGuard replayed(leaves, LeafUsesGuard::replay);
-      again = f(x);
-    }
-    set_user_draws(draws);
-    return again;
+    const DrawsAside draws(around.draws);
+    LeafUses leaves = around.leaves;
+    const EnableGrad enable;
+    const RunScopeGuard scope(around.scope);
+    const PathOf path(around.path);
+    const LeafUsesGuard replayed(leaves, LeafUsesGuard::replay);
+    return f(x);
   };
   for (const Tensor& y : outputs) {
     node->out_shapes.push_back(y.shape());

@@ -109,8 +109,9 @@ std::shared_ptr<Node> view_of(const Tensor& base, const Tensor& view) {
 }
 
 void check_leaf(const Tensor& x, const char* op) {
-  const Tensor owner = x.impl()->base ? Tensor(x.impl()->base) : x;
-  ROTE_CHECK(!owner.requires_grad() || grad_meta(owner).node, StateError, op, ": ", describe(x), owner.impl() == x.impl() ? " is" : " shows",
+  const auto is_leaf = [](const Tensor& y) { return y.requires_grad() && !grad_meta(y).node; };
+  const bool shows = x.impl()->base && is_leaf(Tensor(x.impl()->base));
+  ROTE_CHECK(!shows && !is_leaf(x), StateError, op, ": ", describe(x), shows ? " shows" : " is",
              " a leaf that requires a gradient; write into it under NoGrad, or into a clone.");
 }
 

@@ -89,6 +89,7 @@ void set_history(const std::vector<Tensor>& outputs, const std::shared_ptr<Node>
 
 // The uses of leaves that a forward without a graph would have counted, for its recomputation to take them in the same order.
 struct LeafUses {
+  std::vector<Edge> reached;  // leaves and inner tensors that the forward's ops would have led to, each once
   std::vector<int> uses;
   size_t next = 0;
 };
@@ -100,6 +101,7 @@ class LeafUsesGuard {  // notes the uses of the ops inside, or hands the noted o
   LeafUsesGuard(const LeafUsesGuard&) = delete;
   LeafUsesGuard& operator=(const LeafUsesGuard&) = delete;
   int next(GradMeta& meta);
+  void note_edge(const Edge& edge);  // of all guards that note
 
  private:
   LeafUses& uses_;

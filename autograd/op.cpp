@@ -8,6 +8,7 @@
 #include "autograd/node.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
+#include "tensor/generator.h"
 
 namespace rote {
 
@@ -58,6 +59,13 @@ int count_use(GradMeta& meta, LeafUsesGuard* noted) {
 LeafUsesGuard::LeafUsesGuard(LeafUses& uses, Mode mode) : uses_(uses), mode_(mode), outer_(leaf_uses) { leaf_uses = this; }
 LeafUsesGuard::~LeafUsesGuard() { leaf_uses = outer_; }
 
+void LeafUsesGuard::note_edge(const Edge& edge) {
+  if (mode_ == replay) return;
+  const auto same = [&](const Edge& other) { return other.node == edge.node && other.output == edge.output && other.leaf == edge.leaf; };
+  if (std::none_of(uses_.reached.begin(), uses_.reached.end(), same)) uses_.reached.push_back(edge);
+  if (outer_ != nullptr) outer_->note_edge(edge);
+}
+
 int LeafUsesGuard::next(GradMeta& meta) {
   if (mode_ == replay) {
     ROTE_CHECK(uses_.next < uses_.uses.size(), StateError, "checkpoint: the recomputation used more parameters than the forward did; the function must do the same each time.");
@@ -91,7 +99,8 @@ Edge edge_to(const Tensor& x) {
 void note_uses(const std::vector<Tensor>& inputs, const std::vector<bool>& wanted) {
   if (leaf_uses == nullptr) return;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (wanted[i]) edge_to(inputs[i]);
+    if (wanted[i])
+      if (const Edge edge = edge_to(inputs[i]); edge.defined()) leaf_uses->note_edge(edge);
 }
 
 uint64_t next_sequence() { return ++node_sequence; }
@@ -168,6 +177,23 @@ void record(Call&& call, const std::vector<bool>& wanted, int path) {
 
 }  // namespace
 
+namespace {
+
+// A result that is an input's own handle becomes a view of it; one in memory of its own is no view, whatever it was made of.
+void settle(Tensor& y, const std::vector<Tensor>& inputs) {
+  if (!y.defined()) return;
+  bool shares = false;
+  for (const Tensor& x : inputs) {
+    if (!x.defined()) continue;
+    if (x.impl() == y.impl()) y = alias(x, x.shape(), x.strides(), x.offset());
+    shares = shares || x.storage() == y.storage();
+  }
+  if (shares) join_history(y);
+  else y.impl()->base = nullptr;
+}
+
+}  // namespace
+
 bool is_free(const Operand& operand) { return !operand.dtype && !operand.any_dtype && !operand.wide; }
 
 std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs) {
@@ -200,6 +226,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
     call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);
   }
   if (const RunScope* scope = current_scope()) call.scope = *scope;
+  call.seed = call.scope.samples > 0 ? call.scope.seed : current_seed();
   std::vector<Tensor> given;
   const std::optional<DType> narrow = sixteen_bits(op, call.in);
   if (narrow) {
@@ -218,7 +245,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
     for (size_t i = 0; i < call.out.size(); ++i)
       if (is_free(op.schema.outputs[i]) && call.out[i].defined() && call.out[i].dtype() == DType::f32) call.out[i] = converted(call.out[i], *narrow);
   }
-  for (const Tensor& y : call.out) join_history(y);
+  for (Tensor& y : call.out) settle(y, call.in);
 
   const int path = intern_path(module_path());
   if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, call.out[0].shape()});

@@ -28,6 +28,7 @@ struct Call {
   std::vector<bool> wanted;         // backward: which inputs need a gradient
   uint32_t amax = 0;
   uint32_t draw = 0;                // ops that draw: their op id
+  uint64_t seed = 0;                // and the seed: of the run, outside of one that of the process
   RunScope scope;                   // samples = 0 outside of a run
 
   bool wants(int i) const { return wanted[static_cast<size_t>(i)]; }

@@ -26,6 +26,7 @@ OpEntry make_entry() {
   OpEntry e;
   e.row = Op::row;
   if constexpr (requires { Op::inputs; }) {
+    static_assert(Op::inputs <= 3 && Op::params <= 4 && count_words(Op::row.saves) <= 3, "a formula has at most three inputs, four attributes and three saved tensors");
     if constexpr (requires { Op::is_own; }) e.formula = &own_formula_loops<Op>();
     else e.formula = &formula_loops<Op>();
     e.forward = run_formula;

@@ -90,7 +90,7 @@ AuditReport audit(Model& model, const Batch& batch) {
     copy_elements(copy, x);
   }
   const Tensor main = batch.find(model.signature().main);
-  const uint32_t draws = user_draws();
+  const DrawsAside draws;
   std::unordered_set<const TensorImpl*> leaves;
   Auditor auditor(model);
   {
@@ -104,7 +104,6 @@ AuditReport audit(Model& model, const Batch& batch) {
     }
     leaves = leaves_behind(roots);
   }
-  set_user_draws(draws);
   for (const auto& [x, copy] : buffers) copy_elements(x, copy);
   return auditor.finish([&](const Tensor& x) { return leaves.count(x.impl().get()) != 0; });
 }

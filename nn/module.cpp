@@ -7,6 +7,8 @@
 #include <typeinfo>
 #include <unordered_set>
 
+#include "autograd/ops/view.h"
+
 namespace rote::nn {
 
 namespace {
@@ -70,8 +72,11 @@ void Module::before_call(const std::vector<Tensor>& inputs) {
 void Module::after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
   for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all)) {
     if (one.after) one.after(*this, inputs, outputs);
-    if (one.backward && outputs.size() == 1 && needs_gradient(outputs[0]))
-      register_hook(outputs[0], [this, hook = one.backward](const Tensor& dy) { return hook(*this, dy); });
+    if (!one.backward || outputs.size() != 1 || !needs_gradient(outputs[0])) continue;
+    // A layer that hands its input on gives a tensor of its own, so that the hook sees what comes through this layer alone.
+    for (const Tensor& x : inputs)
+      if (x.impl() == outputs[0].impl()) outputs[0] = reshape(x, {x.shape().begin(), x.shape().end()});
+    register_hook(outputs[0], [this, hook = one.backward](const Tensor& dy) { return hook(*this, dy); });
   }
 }
 

@@ -16,8 +16,12 @@ void manual_seed(uint64_t seed) {
 }
 uint64_t current_seed() { return seed_of_process; }
 uint32_t next_user_draw() { return user_ordinal++; }
-uint32_t user_draws() { return user_ordinal; }
-void set_user_draws(uint32_t draws) { user_ordinal = draws; }
+DrawState draw_state() { return {seed_of_process, user_ordinal, init_ordinal}; }
+void set_draw_state(const DrawState& state) {
+  seed_of_process = state.seed;
+  user_ordinal = state.user;
+  init_ordinal = state.init;
+}
 uint32_t next_init_draw() { return init_ordinal++; }
 
 }  // namespace rote

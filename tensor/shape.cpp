@@ -18,7 +18,12 @@ void Shape::append(int64_t extent) {
 
 int64_t Shape::numel() const {
   int64_t n = 1;
-  for (const int64_t extent : *this) n *= extent;
+  bool fits = true;
+  for (const int64_t extent : *this) {
+    if (extent == 0) return 0;
+    fits = !__builtin_mul_overflow(n, extent, &n) && fits;
+  }
+  ROTE_CHECK(fits, ShapeError, "shape: ", *this, " has more elements than 64 bits count.");
   return n;
 }
 

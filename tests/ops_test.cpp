@@ -128,7 +128,10 @@ double error(const Tensor& a, const Tensor& b) {
   const Tensor x = contiguous(converted(a, DType::f64)), y = contiguous(converted(b, DType::f64));
   double largest = 1, worst = 0;
   for (int64_t i = 0; i < x.numel(); ++i) largest = std::max(largest, std::abs(x.data<double>()[i]));
-  for (int64_t i = 0; i < x.numel(); ++i) worst = std::max(worst, std::abs(x.data<double>()[i] - y.data<double>()[i]));
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double apart = std::abs(x.data<double>()[i] - y.data<double>()[i]);
+    if (!(apart <= worst)) worst = apart;  // NaN stays
+  }
   return worst / largest;
 }
 

@@ -52,7 +52,7 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
   }
   a.scale = static_cast<Real>(call.number(0));
   a.causal = call.flag(1);
-  if (call.number(2) > 0) {
+  if (call.number(2) != 0) {
     int64_t rows;
     a.dropout = draw_of(call, call.number(2), &rows);
   }
@@ -71,7 +71,7 @@ void AttentionOp::infer(Call& call) {
 }
 
 void AttentionOp::forward(Call& call) {
-  if (call.number(2) > 0) call.draw = draw_id("dropout");
+  if (call.number(2) != 0) call.draw = draw_id("dropout");
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor q = with_unit_last(call.in[0]), k = with_unit_last(call.in[1]), v = with_unit_last(call.in[2]);

@@ -132,7 +132,9 @@ Named without(const Named& n, int axis) {
 // x as [groups…] with the axes of each group as one.
 Tensor grouped(const Named& n, const std::vector<std::vector<int>>& groups) {
   Axes order, shape;
-  for (const std::vector<int>& group : groups) {
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::vector<int>& group = groups[i];
+    if (i == 0 && group.empty()) continue;  // without a batch it is a matrix, whose rows may be those of samples
     int64_t size = 1;
     for (const int name : group) {
       order.push_back(n.at(name));

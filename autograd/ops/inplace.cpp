@@ -14,12 +14,12 @@ Tensor written(const Tensor& x, const Tensor& y, const char* op) {
   return x;
 }
 
+Tensor copied(const Tensor& x, const Tensor& y, const char* op) { return written(x, expand(to(y, x.dtype()), {x.shape().begin(), x.shape().end()}), op); }
+
 }  // namespace
 
-Tensor copy_(const Tensor& x, const Tensor& y) {
-  return written(x, expand(to(y, x.dtype()), {x.shape().begin(), x.shape().end()}), "copy_");
-}
-Tensor fill_(const Tensor& x, double value) { return copy_(x, scalar(value, is_floating(x.dtype()) ? x.dtype() : number_for(x, value).dtype())); }
+Tensor copy_(const Tensor& x, const Tensor& y) { return copied(x, y, "copy_"); }
+Tensor fill_(const Tensor& x, double value) { return copied(x, scalar(value, is_floating(x.dtype()) ? x.dtype() : number_for(x, value).dtype()), "fill_"); }
 
 Tensor add_(const Tensor& x, const Tensor& y) { return written(x, add(x, y), "add_"); }
 Tensor sub_(const Tensor& x, const Tensor& y) { return written(x, sub(x, y), "sub_"); }
@@ -41,7 +41,7 @@ std::vector<Composition> inplace_compositions() {
        }},
       {"fill_.Scalar; fill_.Tensor", [](const Arguments& a) -> Value {
          ROTE_CHECK(a.tensor("value").axes() == 0, ShapeError, "fill_: value is ", describe(a.tensor("value")), "; it must be one number.");
-         return copy_(a.tensor("self"), a.tensor("value"));
+         return copied(a.tensor("self"), a.tensor("value"), "fill_");
        }},
       {"zero_", [](const Arguments& a) -> Value { return zero_(a.tensor("self")); }},
   };

@@ -78,7 +78,7 @@ namespace {
 
 // [*,M,K]·[*,K,N] with equal leading axes: one GEMM a matrix, as one batch where the leading axes merge.
 template <class Real>
-uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z) {
+uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z, int64_t leaf) {
   const int lead = z.axes() - 2;
   const int64_t M = z.size(-2), N = z.size(-1), K = x.size(-1);
   Shape batch = z.shape().slice(0, lead);
@@ -88,7 +88,7 @@ uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z) {
     amax = std::max(amax, kernels<Real>().gemm({.batch = count, .M = M, .N = N, .K = K, .a = x.data<Real>() + xo, .a_batch = x_batch,
                                                 .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = y.data<Real>() + yo,
                                                 .b_batch = y_batch, .b_row = y.strides()[lead], .b_col = y.strides()[lead + 1],
-                                                .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N}));
+                                                .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N, .leaf = leaf}));
   };
   if (lead == 0) {
     one(1, 0, 0, 0, 0, 0, 0);
@@ -139,10 +139,11 @@ Shape product_shape(const Tensor& x, const Tensor& y, Shape& lead) {
   return shape;
 }
 
-Tensor product(Call& call, const Tensor& x, const Tensor& y) {
+// leaf: rows of a sample leaf where the inner axis runs over samples, else 0.
+Tensor product(Call& call, const Tensor& x, const Tensor& y, int64_t leaf = 0) {
   Shape lead;
   const Tensor z = empty(product_shape(x, y, lead), {.dtype = x.dtype()});
-  with_real(call, x.dtype(), [&](auto t) { call.saw(multiply<decltype(t)>(expanded(x, lead), expanded(y, lead), z)); });
+  with_real(call, x.dtype(), [&](auto t) { call.saw(multiply<decltype(t)>(expanded(x, lead), expanded(y, lead), z, leaf)); });
   return z;
 }
 
@@ -153,7 +154,10 @@ void Matmul::forward(Call& call) { call.out[0] = product(call, call.in[0], call.
 void Matmul::backward(Call& call) {
   const Tensor& dz = call.dout[0];
   if (call.wants(0)) call.din[0] = sum_to(product(call, dz, swapped(call.in[1])), call.in_shapes[0], call.scope, &call.amax);
-  if (call.wants(1)) call.din[1] = sum_to(product(call, swapped(call.in[0]), dz), call.in_shapes[1], call.scope, &call.amax);
+  if (!call.wants(1)) return;
+  // Of a matrix x the rows may be those of samples.
+  const Tensor& x = call.in[0];
+  call.din[1] = sum_to(product(call, swapped(x), dz, x.axes() == 2 ? call.leaf(0, x.size(0)) : 0), call.in_shapes[1], call.scope, &call.amax);
 }
 
 void Matmul::backward_in_ops(Call& call) {

@@ -286,6 +286,7 @@ std::vector<Tensor> batch_norm_with_statistics(const Tensor& x, const ChannelSta
   check_channels(kWho, "running_mean", running_mean, C);
   check_channels(kWho, "running_var", running_var, C);
   const bool training = options.training;
+  ROTE_CHECK(!training || x.numel() != C, ShapeError, kWho, ": x is ", describe(x), "; training needs more than one value a channel, for a variance.");
   const Wide wide(x, {w, b});
   std::vector<Tensor> out = apply_all<BatchNormOp>({wide(x), wide(w), wide(b), training ? Tensor() : wide(running_mean), training ? Tensor() : wide(running_var)},
                                                    {training, options.eps});

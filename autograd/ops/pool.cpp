@@ -179,12 +179,12 @@ namespace {
 
 // f(plane of x, plane of y, its places) for each; the largest word that it returns.
 template <class Real, class F>
-uint32_t over_planes(const Tensor& x, int64_t V, const Tensor& y, int64_t P, const Tensor& index, F&& f) {
+uint32_t over_planes(const Call& call, const Tensor& x, int64_t V, const Tensor& y, int64_t P, const Tensor& index, F&& f) {
   const Tensor places = contiguous(index);
   Real *whole = x.data<Real>(), *picked = y.data<Real>();
   const int64_t* at = places.data<int64_t>();
   for (int64_t i = 0; i < places.numel(); ++i)
-    ROTE_CHECK(at[i] >= -1 && at[i] < V, ArgumentError, "pick: place ", at[i], " of a plane of ", V, " elements; places lie in -1…", V - 1, ".");
+    ROTE_CHECK(at[i] >= -1 && at[i] < V, ArgumentError, call.op->row.name, ": place ", at[i], " of a plane of ", V, " elements; places lie in -1…", V - 1, ".");
   return parallel(P == 0 ? 0 : places.numel() / P, [&](int64_t p) -> uint32_t { return f(whole + p * V, picked + p * P, at + p * P); });
 }
 
@@ -195,7 +195,7 @@ void Pick::forward(Call& call) {
   const int64_t V = x.size(-1), P = call.in[1].size(-1);
   with_real(call, x.dtype(), [&](auto t) {
     using Real = decltype(t);
-    over_planes<Real>(x, V, call.out[0], P, call.in[1], [P](const Real* from, Real* to, const int64_t* at) -> uint32_t {
+    over_planes<Real>(call, x, V, call.out[0], P, call.in[1], [P](const Real* from, Real* to, const int64_t* at) -> uint32_t {
       for (int64_t i = 0; i < P; ++i) to[i] = at[i] < 0 ? Real(0) : from[at[i]];
       return 0;
     });
@@ -213,7 +213,7 @@ void Unpick::forward(Call& call) {
   call.out[0] = zeros(shape, {.dtype = y.dtype()});
   with_real(call, y.dtype(), [&](auto t) {
     using Real = decltype(t);
-    call.saw(over_planes<Real>(call.out[0], V, y, P, call.in[1], [P](Real* to, const Real* from, const int64_t* at) {
+    call.saw(over_planes<Real>(call, call.out[0], V, y, P, call.in[1], [P](Real* to, const Real* from, const int64_t* at) {
       uint32_t word = 0;
       for (int64_t i = 0; i < P; ++i)
         if (at[i] >= 0) word = std::max(word, std::bit_cast<uint32_t>(static_cast<float>(to[at[i]] += from[i])) & 0x7FFFFFFFu);

@@ -120,6 +120,7 @@ Tensor resample_last(const Tensor& x, const std::vector<int64_t>& size, const st
     for (size_t i = size.size(); i-- > 0;) {
       const int64_t axis = x.axes() - static_cast<int64_t>(size.size() - i);
       const double factor = scale.empty() ? 0 : scale[i];
+      ROTE_CHECK(factor == 0 || (factor > 0x1p-60 && factor < 0x1p60), ArgumentError, "interpolate: scale ", factor, " is no factor between sizes; it lies within 2^-60 and 2^60.");
       if (x.size(axis) == size[i] && (factor == 0 || factor == 1)) continue;
       y = apply<Resample>({y}, {axis, size[i], mode, align_corners, factor});
       changed = true;

@@ -23,6 +23,14 @@ struct Layout {
   int64_t offset, last;
 };
 
+// at + steps·stride; a place that no memory has is refused here.
+int64_t reached(const char* who, int64_t at, int64_t steps, int64_t stride) {
+  int64_t way = 0;
+  ROTE_CHECK(!__builtin_mul_overflow(steps, stride, &way) && !__builtin_add_overflow(at, way, &at), ShapeError, who, ": a stride of ", stride, " over ", steps,
+             " steps reaches beyond any memory.");
+  return at;
+}
+
 Layout layout_of(const Call& call) {
   const char* who = call.op->row.name;
   Layout l{Shape(call.list(0)), Shape(call.list(1)), call.integer(2), call.integer(2)};
@@ -30,7 +38,7 @@ Layout layout_of(const Call& call) {
   ROTE_CHECK(l.offset >= 0, ArgumentError, who, ": offset is ", l.offset, "; it must be 0 or more.");
   for (int i = 0; i < l.shape.axes(); ++i) {
     ROTE_CHECK(l.shape[i] >= 0 && l.strides[i] >= 0, ShapeError, who, ": shape ", l.shape, " and strides ", l.strides, " hold a negative number; there is none.");
-    l.last += (l.shape[i] - 1) * l.strides[i];
+    l.last = reached(who, l.last, l.shape[i] - 1, l.strides[i]);
   }
   if (l.shape.numel() == 0) l.last = -1;
   return l;
@@ -116,7 +124,7 @@ void Place::forward(Call& call) {
   int64_t last = offset;
   for (int i = 0; i < x.axes(); ++i) {
     ROTE_CHECK(strides[i] >= 0, ShapeError, "place: strides ", strides, " hold a negative number; there is none.");
-    last += (x.shape()[i] - 1) * strides[i];
+    last = reached("place", last, x.shape()[i] - 1, strides[i]);
   }
   ROTE_CHECK(offset >= 0 && (x.numel() == 0 || last < shape.numel()), ShapeError, "place: ", describe(x), " with strides ", strides, " from ", offset,
              " on reaches element ", last, " of ", shape, ", which has ", shape.numel(), ".");

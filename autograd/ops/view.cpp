@@ -79,7 +79,8 @@ SliceRange slice_range(const Call& call) {
   ROTE_CHECK(step > 0, ArgumentError, "slice: step is ", step, "; it must be at least 1.");
   const auto place = [n](int64_t bound) { return std::clamp<int64_t>(bound < 0 ? bound + n : bound, 0, n); };
   const int64_t first = place(call.integer(1)), last = std::max(first, place(call.integer(2)));
-  return {axis, first, (last - first + step - 1) / step, step};
+  const int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
+  return {axis, first, count, count > 1 ? step : 1};  // of one element the step has no bearing
 }
 
 int select_axis(const Call& call, int64_t& index) {
@@ -251,7 +252,7 @@ Tensor t(const Tensor& x) {
 Tensor narrow(const Tensor& x, int64_t axis, int64_t first, int64_t count) {
   const int at = normalize_axis(axis, x.axes(), "narrow");
   const int64_t n = x.size(at), from = first < 0 ? first + n : first;
-  ROTE_CHECK(from >= 0 && count >= 0 && from + count <= n, ShapeError, "narrow: ", count, " from ", first, " of axis ", axis, ", which has size ", n, ".");
+  ROTE_CHECK(from >= 0 && from <= n && count >= 0 && count <= n - from, ShapeError, "narrow: ", count, " from ", first, " of axis ", axis, ", which has size ", n, ".");
   return slice(x, at, from, from + count);
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("inplace: a backward that needs an overwritten value is refused with t
 TEST_CASE("inplace: what is refused, before anything is written") {
   const Tensor x = matrix(), whole = from_values({2}, std::vector<int64_t>{1, 2});
   CHECK_THROWS_WITH_AS(add_(x, 1.0), "add_: f64[2,3] is a leaf that requires a gradient; write into it under NoGrad, or into a clone.", StateError);
-  CHECK_THROWS_WITH_AS(zero_(select(x, 0, 0)), "copy_: f64[3] shows a leaf that requires a gradient; write into it under NoGrad, or into a clone.", StateError);
+  CHECK_THROWS_WITH_AS(zero_(select(x, 0, 0)), "fill_: f64[3] shows a leaf that requires a gradient; write into it under NoGrad, or into a clone.", StateError);
   CHECK_THROWS_WITH_AS(add_(whole, 0.5), "add_: the result is f32[2] and does not go into i64[2]; convert x with to() first.", DTypeError);
   CHECK_THROWS_WITH_AS(add_(whole, zeros({3, 1}, {.dtype = DType::i64})), "add_: the result is i64[3,2] but is written into i64[2]; the shapes must be equal.", ShapeError);
   const Tensor repeated = expand(from_values({1}, std::vector<double>{1}), {3});

@@ -65,7 +65,7 @@ TEST_CASE("audit: leaves buffers, gradients and draws as they were") {
   manual_seed(4);
   next_user_draw();
   nn::audit(model, batch());
-  CHECK(user_draws() == 1);
+  CHECK(draw_state().user == 1);
   CHECK(model.counter.item() == 0);
   CHECK(!model.second.weight.grad().defined());
   for (Tensor* x : {&model.first.weight, &model.first.bias, &model.unused.weight, &model.unused.bias}) requires_grad(*x, false);

@@ -35,7 +35,7 @@ constexpr char kHelp[] =
     "  --family F  only cases of this family (opinfo_conv, bert_base, ...); may be given again\n"
     "  --id GLOB   only cases with such an id (\"conv2d/*\")\n"
     "  --float64   op cases with every floating tensor and dtype in f64, against the true values: to 1e-11 of the largest\n"
-    "              element, 2e-7 where those are stored as f32\n"
+    "              element, 2e-7 where those are stored as f32, and where cancellation leaves less to 16 ulps of the operands\n"
     "  --verbose   print each case that is skipped\n"
     "  --help      print this\n"
     "\n"
