@@ -91,33 +91,35 @@ double weighted(const Tensor& y, std::vector<double>* weights) {
 
 }  // namespace
 
+RowSample row_sample(const OpEntry& op, const std::string& text) {
+  std::map<std::string, std::string> given;
+  for (const std::string& word : split_text(text, ' ')) {
+    if (word.empty()) continue;
+    const size_t eq = word.find('=');
+    given[word.substr(0, eq)] = eq == std::string::npos ? "" : word.substr(eq + 1);
+  }
+  Binding binding;
+  binding.lead = shape_from(given.count("*") ? given["*"] : "");
+  binding.lead_bound = true;
+  for (const auto& [key, value] : given)
+    if (key.size() == 1 && key[0] >= 'A' && key[0] <= 'Z') {
+      binding.letters[key[0] - 'A'] = std::atoll(value.c_str());
+      binding.bound[key[0] - 'A'] = true;
+    }
+  RowSample sample{text, {}, {}};
+  Sequence sequence;
+  for (const Operand& operand : op.schema.inputs) {
+    const bool absent = operand.any_shape && !given.count(operand.name);
+    const Shape shape = operand.any_shape ? shape_from(given[operand.name]) : bound_shape(operand, binding);
+    sample.inputs.push_back(absent ? Tensor() : sample_input(op, operand, shape, binding, sequence));
+  }
+  for (const AttrSpec& attr : op.schema.attrs) sample.attrs.push_back(given.count(attr.name) ? attr_from(given[attr.name]) : attr.fallback);
+  return sample;
+}
+
 std::vector<RowSample> row_samples(const OpEntry& op) {
   std::vector<RowSample> samples;
-  for (const std::string& text : split_text(op.row.samples, ';')) {
-    std::map<std::string, std::string> given;
-    for (const std::string& word : split_text(text, ' ')) {
-      if (word.empty()) continue;
-      const size_t eq = word.find('=');
-      given[word.substr(0, eq)] = eq == std::string::npos ? "" : word.substr(eq + 1);
-    }
-    Binding binding;
-    binding.lead = shape_from(given.count("*") ? given["*"] : "");
-    binding.lead_bound = true;
-    for (const auto& [key, value] : given)
-      if (key.size() == 1 && key[0] >= 'A' && key[0] <= 'Z') {
-        binding.letters[key[0] - 'A'] = std::atoll(value.c_str());
-        binding.bound[key[0] - 'A'] = true;
-      }
-    RowSample sample{text, {}, {}};
-    Sequence sequence;
-    for (const Operand& operand : op.schema.inputs) {
-      const bool absent = operand.any_shape && !given.count(operand.name);
-      const Shape shape = operand.any_shape ? shape_from(given[operand.name]) : bound_shape(operand, binding);
-      sample.inputs.push_back(absent ? Tensor() : sample_input(op, operand, shape, binding, sequence));
-    }
-    for (const AttrSpec& attr : op.schema.attrs) sample.attrs.push_back(given.count(attr.name) ? attr_from(given[attr.name]) : attr.fallback);
-    samples.push_back(std::move(sample));
-  }
+  for (const std::string& text : split_text(op.row.samples, ';')) samples.push_back(row_sample(op, text));
   return samples;
 }
 

@@ -16,6 +16,7 @@ struct RowSample {
   std::vector<Attr> attrs;
 };
 std::vector<RowSample> row_samples(const OpEntry& op);
+RowSample row_sample(const OpEntry& op, const std::string& text);  // of one such text: `*=2,3 C=4 axis=1`
 
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 

@@ -93,3 +93,13 @@ TEST_CASE("checkpoint: an input that is overwritten before backward is refused")
   zero_(h);
   CHECK_THROWS_AS(backward(sum(y)), StateError);
 }
+
+TEST_CASE("checkpoint: what the function refers to beside its inputs gets its gradient, in backward() and in grad()") {
+  Tensor w = from_values({2}, std::vector<double>{0.5, -2});
+  requires_grad(w);
+  const Tensor x = from_values({2}, std::vector<double>{3, 4});
+  const Tensor h = mul(w, 2.0), y = checkpoint([h](const Tensor& in) { return mul(in, h); }, x);
+  CHECK(grad({sum(y)}, {w}, {.retain_graph = true})[0].data<double>()[1] == 8);
+  backward(sum(y));
+  CHECK(w.grad().data<double>()[0] == 6);
+}

@@ -10,6 +10,8 @@
 #include "autograd/mode.h"
 #include "autograd/node.h"
 #include "autograd/ops.h"
+#include "kernels/table.h"
+#include "tensor/generator.h"
 
 using namespace rote;
 
@@ -159,4 +161,51 @@ TEST_CASE("backward: 100,000 ops in a row and a second derivative through 10,000
   for (int i = 0; i < 10000; ++i) z = add(mul(z, 0.5), mul(x, x));
   const Tensor dz = grad({sum(z)}, {x}, {.create_graph = true})[0];
   CHECK(first(grad({sum(dz)}, {x})[0]) == doctest::Approx(4));
+}
+
+TEST_CASE("sum_to: a tensor that has the shape already stays the leaf that it was") {
+  const Tensor w = leaf({1, 2});
+  backward(sum(sum_to(w, {2})));
+  backward(sum(mul(w, w)));
+  CHECK(first(w.grad()) == 3);
+}
+
+TEST_CASE("dropout: a backward drops what its forward dropped, whatever was seeded between") {
+  manual_seed(1);
+  Tensor x = full({64}, 1.0);
+  requires_grad(x);
+  const Tensor y = dropout(x, 0.5);
+  manual_seed(2);
+  backward(sum(y));
+  for (int64_t i = 0; i < 64; ++i) CHECK(x.grad().data<float>()[i] == y.data<float>()[i]);
+}
+
+TEST_CASE("grad: a leaf's hooks see its gradient too") {
+  const Tensor x = leaf({2});
+  register_hook(x, [](const Tensor& dx) { return mul(dx, 2.0); });
+  CHECK(first(grad({mul(x, 3.0)}, {x}, {.dys = {full({1}, 1.0, {.dtype = DType::f64})}})[0]) == 6);
+}
+
+TEST_CASE("matmul: a weight's gradient does not depend on how the samples were cut") {
+  Tensor w = empty({3, 2});
+  kernels<float>().normal(5, 1, 0, 6, w.data<float>());
+  requires_grad(w);
+  const Tensor x = empty({8, 3}), dy = empty({8, 2});
+  kernels<float>().normal(5, 2, 0, 24, x.data<float>());
+  kernels<float>().normal(5, 3, 0, 16, dy.data<float>());
+  const auto gradient = [&](int64_t rows) {
+    for (int64_t at = 0; at < 8; at += rows) {
+      const RunScopeGuard scope({.seed = 1, .first_sample = static_cast<uint64_t>(at), .samples = rows});
+      backward({matmul(slice(x, 0, at, at + rows), w)}, {slice(dy, 0, at, at + rows)});
+    }
+    fold_gradients({w});
+    const Tensor g = w.grad();
+    zero_grad({w});
+    return g;
+  };
+  const Tensor whole = gradient(8);
+  for (const int64_t rows : {4, 2, 1}) {
+    const Tensor cut = gradient(rows);
+    for (int64_t i = 0; i < 6; ++i) CHECK(cut.data<float>()[i] == whole.data<float>()[i]);
+  }
 }

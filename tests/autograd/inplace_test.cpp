@@ -1,6 +1,7 @@
 // tests/autograd/inplace_test.cpp — writing in place: values, histories of bases and views, what is refused and why.
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <vector>
 
 #include "autograd/backward.h"
@@ -96,4 +97,27 @@ TEST_CASE("inplace: a source in the same memory is read before it is written") {
   const Tensor x = from_values({3, 3}, std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9});
   copy_(x, t(x));
   CHECK(values(x) == std::vector<double>{1, 4, 7, 2, 5, 8, 3, 6, 9});
+}
+
+TEST_CASE("inplace: a result that was copied is a base of its own: a write through its view keeps the rest of its history") {
+  const Tensor x = matrix(), y = reshape(transpose(x, 0, 1), {6});
+  mul_(slice(y, 0, 0, 2), 3.0);
+  backward(sum(y));
+  CHECK(values(x.grad()) == std::vector<double>{3, 1, 1, 3, 1, 1});
+}
+
+TEST_CASE("inplace: a leaf that shows other memory is a leaf all the same") {
+  Tensor w = reshape(from_values({6}, std::vector<double>(6, 1)), {2, 3});
+  requires_grad(w);
+  CHECK_THROWS_AS(mul_(w, 2.0), StateError);
+  CHECK(w.requires_grad());
+}
+
+TEST_CASE("views: places and sizes beyond memory are refused") {
+  const Tensor x = zeros({4});
+  CHECK_THROWS_AS(as_strided(x, {(int64_t{1} << 32) + 1}, {int64_t{1} << 32}, 0), ShapeError);
+  CHECK_THROWS_AS(reshape(zeros({0}), {0, 1, int64_t{1} << 62, 4, -5}), ShapeError);
+  CHECK_THROWS_AS(expand(zeros({1}), {int64_t{1} << 32, int64_t{1} << 32}), ShapeError);
+  CHECK_THROWS_AS(narrow(x, 0, 1, std::numeric_limits<int64_t>::max()), ShapeError);
+  CHECK(slice(x, 0, 0, 4, std::numeric_limits<int64_t>::max()).numel() == 1);
 }
