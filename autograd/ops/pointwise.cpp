@@ -32,16 +32,17 @@ Tensor pow(const Tensor& x, const Tensor& y) {
 
 namespace {
 
+// A number beside a narrow dtype is divided as one of it: -3 beside u8 is 253.
 template <class Op>
 Tensor divided(const Tensor& x, const Tensor& y) {
   const DType dtype = result_type({x, y});
+  if (is_floating(dtype)) return apply<Op>({x, y});
   const char* who = Op::row.name;
   ROTE_CHECK(dtype != DType::boolean, DTypeError, who, ": x and y are bool; convert one of them with to().");
-  if (!is_floating(dtype) && x.numel() > 0)
-    ROTE_CHECK(any(eq(y, 0.0)).item_i64() == 0, ArgumentError, who, ": y ", describe(y), " holds a 0, by which ", describe(x),
-               " is not divided; floating numbers give infinity or NaN there (to() converts).");
-  // A number beside a narrow dtype is one of it: -3 beside u8 is 253.
-  return is_floating(dtype) ? apply<Op>({x, y}) : apply<Op>({to(x, dtype), to(y, dtype)});
+  const Tensor divisor = to(y, dtype);
+  ROTE_CHECK(x.numel() == 0 || any(eq(divisor, 0.0)).item_i64() == 0, ArgumentError, who, ": y ", describe(y), " holds a 0, by which ", describe(x),
+             " is not divided; floating numbers give infinity or NaN there (to() converts).");
+  return apply<Op>({to(x, dtype), divisor});
 }
 
 }  // namespace
@@ -79,9 +80,9 @@ Tensor heaviside(const Tensor& x, const Tensor& at_zero) {
 }
 Tensor signbit(const Tensor& x) { return is_floating(x.dtype()) ? lt(copysign(scalar(1, x.dtype()), detach(x)), 0.0) : lt(x, 0.0); }
 Tensor ldexp(const Tensor& x, const Tensor& y) {
-  const Tensor base = is_floating(x.dtype()) ? x : to(x, DType::f32);
-  if (is_floating(y.dtype())) return mul(base, exp2(y));
-  return to(mul(to(base, DType::f64), exp2(to(y, DType::f64))), base.dtype());  // 2^y may leave the range that x·2^y is in
+  if (is_floating(y.dtype())) return mul(x, exp2(y));
+  const Tensor product = mul(to(x, DType::f64), exp2(to(y, DType::f64)));  // 2^y may leave the range that x·2^y is in
+  return to(product, is_floating(x.dtype()) ? x.dtype() : DType::f32);
 }
 Tensor float_power(const Tensor& x, const Tensor& y) { return pow(to(x, DType::f64), to(y, DType::f64)); }
 Tensor round(const Tensor& x, int64_t decimals) {
@@ -189,7 +190,8 @@ std::vector<Composition> pointwise_compositions() {
       {"signbit", [](const Arguments& a) -> Value { return signbit(a.tensor("self")); }},
       {"ldexp.Tensor", [](const Arguments& a) -> Value { return ldexp(a.tensor("self"), a.tensor("other")); }},
       {"float_power.Tensor_Tensor; float_power.Tensor_Scalar; float_power.Scalar", [](const Arguments& a) -> Value {
-         return float_power(a.tensor("self"), a.tensor("exponent"));
+         const auto wide = [&](const char* name) { return std::holds_alternative<Tensor>(a.value(name)) ? a.tensor(name) : scalar(a.number(name), DType::f64); };
+         return float_power(wide("self"), wide("exponent"));
        }},
       {"round.decimals", [](const Arguments& a) -> Value { return round(a.tensor("self"), a.integer("decimals")); }},
       {"nan_to_num", [](const Arguments& a) -> Value {

@@ -188,6 +188,10 @@ void Prod::backward(Call& call) {
   const Reduced r = reduced_axes(call);
   const Shape& shape = call.in_shapes[0];
   const Tensor x = widened(call.in[0]), dy = repeated(widened(call.dout[0]), r, shape);
+  if (shape.axes() == 0) {  // itself, an infinity too
+    call.din[0] = dy;
+    return;
+  }
   if (!any(eq(x, 0.0)).item_i64()) {
     call.din[0] = mul(dy, div(repeated(call.out[0], r, shape), x));
     return;
