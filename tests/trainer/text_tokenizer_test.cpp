@@ -237,8 +237,8 @@ TEST_CASE("tokenizer: missing and broken files are refused in one sentence") {
   const TempFolder folder;
   CHECK_THROWS_WITH_AS(Tokenizer::from_folder(folder.path()),
                        (rote::str("tokenizer: ", folder.path(),
-                                  " has no tokenizer.json (looked for that, and for tokenizer_config.json, special_tokens_map.json and "
-                                  "vocab.txt beside it); give a checkpoint folder that holds its tokenizer.")
+                                  " has no tokenizer.json, no vocab.txt and no vocab.json with merges.txt; give a checkpoint folder that "
+                                  "holds its tokenizer.")
                             .c_str()),
                        rote::IoError);
   CHECK_THROWS_AS(Tokenizer::from_file(folder.file("nothing.json")), rote::IoError);

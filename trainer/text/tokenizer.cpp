@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "kernels/check.h"
+#include "kernels/pool.h"
+#include "trainer/text/plain_files.h"
 #include "trainer/text/tokenizer_json.h"
 #include "trainer/text/unicode.h"
 
@@ -40,7 +42,10 @@ namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kFolderFiles[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"};
+constexpr const char* kFolderFiles[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+                                        "vocab.json",     "merges.txt",            "added_tokens.json"};
+
+constexpr int64_t kRowsOfTask = 16;  // of a batch
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
   std::error_code error;
@@ -200,9 +205,14 @@ Encoding Tokenizer::encode(Sequence text, Sequence pair, const EncodeOptions& op
 }
 
 std::vector<Encoding> Tokenizer::encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options) const {
-  std::vector<Encoding> rows;
-  rows.reserve(inputs.size());
-  for (const EncodeInput& input : inputs) rows.push_back(encode_row(input, options));
+  std::vector<Encoding> rows(inputs.size());
+  const auto n = static_cast<int64_t>(inputs.size());
+  parallel((n + kRowsOfTask - 1) / kRowsOfTask, [&](int64_t task) {
+    for (int64_t i = task * kRowsOfTask; i < std::min(n, (task + 1) * kRowsOfTask); ++i) {
+      rows[static_cast<size_t>(i)] = encode_row(inputs[static_cast<size_t>(i)], options);
+    }
+    return 0u;
+  });
   if (options.padding) pad(rows, *options.padding, options.fields);
   if (!parts_->post_processor.given) {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -276,9 +286,17 @@ Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
   for (const char* name : kFolderFiles) {
     if (auto bytes = read_file(folder / name)) files.emplace_back(name, std::move(*bytes));
   }
-  ROTE_CHECK(!files.empty() && files[0].first == kFolderFiles[0], IoError, "tokenizer: ", folder.string(),
-             " has no tokenizer.json (looked for that, and for tokenizer_config.json, special_tokens_map.json and vocab.txt beside it); "
-             "give a checkpoint folder that holds its tokenizer.");
+  const auto has = [&](const char* name) {
+    return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.first == name; });
+  };
+  ROTE_CHECK(has("tokenizer.json") || has("vocab.txt") || has("vocab.json"), IoError, "tokenizer: ", folder.string(),
+             " has no tokenizer.json, no vocab.txt and no vocab.json with merges.txt; give a checkpoint folder that holds its tokenizer.");
+  if (!has("tokenizer.json")) {
+    const TokenizerText text = read_plain_files(files, folder.string());
+    files.insert(files.begin(), {"tokenizer.json", text.tokenizer_json()});
+    if (!has("tokenizer_config.json")) files.emplace_back("tokenizer_config.json", text.tokenizer_config());
+    if (!has("special_tokens_map.json")) files.emplace_back("special_tokens_map.json", text.special_tokens_map());
+  }
   TokenizerConfig config;
   for (const auto& [name, bytes] : files) {
     if (name == "tokenizer_config.json" || name == "special_tokens_map.json") {

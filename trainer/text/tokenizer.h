@@ -53,10 +53,11 @@ class Tokenizer {
 
   // Reads one tokenizer.json. Throws IoError where it cannot be read or is none, ArgumentError where it needs a component Rote lacks.
   static Tokenizer from_file(const std::filesystem::path& tokenizer_json);
-  // Reads tokenizer.json and, where they are there, tokenizer_config.json, special_tokens_map.json and vocab.txt of a checkpoint.
+  // Reads tokenizer.json and its companions of a checkpoint; where there is none, vocab.txt of BERT's kinds or vocab.json and merges.txt of
+  // GPT-2's and RoBERTa's, with tokenizer_config.json, special_tokens_map.json and added_tokens.json where they are there.
   static Tokenizer from_folder(const std::filesystem::path& folder);
 
-  // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked.
+  // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked. A batch is shared among threads.
   Encoding encode(Sequence text, const EncodeOptions& options = {}) const;
   Encoding encode(Sequence text, Sequence pair, const EncodeOptions& options = {}) const;
   std::vector<Encoding> encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options = {}) const;
@@ -81,7 +82,8 @@ class Tokenizer {
   Side padding_side() const;
   Side truncation_side() const;
 
-  // The files that were read, name and bytes, for a checkpoint to carry along.
+  // The files that were read, name and bytes, for a checkpoint to carry along; with the tokenizer.json and the companions that were made
+  // where there were none, so that transformers loads them.
   const std::vector<std::pair<std::string, std::string>>& files() const;
   // Writes them into `folder`, byte for byte. Throws IoError.
   void save(const std::filesystem::path& folder) const;

@@ -26,6 +26,7 @@ constexpr Verb kVerbs[] = {
     {"evaluate", "loss and scores of a saved model on a file of labelled texts", rote::app::evaluate},
     {"predict", "label and probability of texts from the command line or a file", rote::app::predict},
     {"tokenize", "the pieces and ids that a model's tokenizer makes of texts", rote::app::tokenize},
+    {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
     {"inspect", "parameters, shapes, dtypes and configuration of a saved model", rote::app::inspect},
     {"env", "processor, instruction set, threads, build and arithmetic contract", rote::app::env},
@@ -33,7 +34,7 @@ constexpr Verb kVerbs[] = {
 
 void print_help() {
   std::puts("usage: rote VERB [ARGUMENTS]\n\nTrains transformers from Hugging Face checkpoints: the same run gives the same bits everywhere.\n");
-  for (const Verb& verb : kVerbs) std::printf("  %-9s %s\n", verb.name, verb.about);
+  for (const Verb& verb : kVerbs) std::printf("  %-10s %s\n", verb.name, verb.about);
   std::puts("\n`rote VERB --help` lists the arguments of a verb. Exit codes: 0 done, 1 the run failed, 2 arguments or inputs are wrong.");
 }
 

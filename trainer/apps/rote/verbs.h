@@ -9,6 +9,7 @@ int train(int argc, char** argv);
 int evaluate(int argc, char** argv);
 int predict(int argc, char** argv);
 int tokenize(int argc, char** argv);
+int tokenizer(int argc, char** argv);
 int hash(int argc, char** argv);
 int inspect(int argc, char** argv);
 int env(int argc, char** argv);
