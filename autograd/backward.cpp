@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t kForeignSerial = ~uint64_t{0};  // of a scope that is closed already
 
-Tensor hooked(const std::vector<TensorHook>& hooks, Tensor dx) {
+// The hooks that there are when the gradient comes: one may register others.
+Tensor hooked(const std::vector<TensorHook> hooks, Tensor dx) {
   for (const TensorHook& hook : hooks)
     if (const Tensor other = hook(dx); other.defined()) {
       ROTE_CHECK(other.shape() == dx.shape() && other.dtype() == dx.dtype(), ShapeError, "hook: gave ", describe(other), " for the gradient ", describe(dx),
@@ -239,7 +240,8 @@ class Walk {
   }
 
   void run_node(const std::shared_ptr<Node>& node, std::vector<Tensor> dout) {
-    for (const auto& [output, hook] : node->hooks)
+    const auto hooks = node->hooks;
+    for (const auto& [output, hook] : hooks)
       if (Tensor& dy = dout[static_cast<size_t>(output)]; dy.defined()) dy = hooked({hook}, dy);
     if (targets_ != nullptr) {
       for (Target& t : *targets_)
@@ -272,6 +274,9 @@ class Walk {
     const std::vector<Tensor> outputs = custom.recompute(inputs);
     ROTE_CHECK(outputs.size() == dout.size(), StateError, "checkpoint: the recomputation gave ", outputs.size(), " results, the forward ", dout.size(),
                "; the function must do the same each time.");
+    for (size_t i = 0; i < outputs.size(); ++i)
+      ROTE_CHECK(outputs[i].defined() && outputs[i].shape() == node->out_shapes[i] && outputs[i].dtype() == node->out_dtypes[i], StateError, "checkpoint: result ", i,
+                 " of the recomputation is ", describe(outputs[i]), ", of the forward ", name(node->out_dtypes[i]), node->out_shapes[i], "; the function must do the same each time.");
     for (size_t i = 0; i < outputs.size(); ++i)
       if (dout[i].defined() && needs_grad(outputs[i])) arrive(edge_to(outputs[i]), dout[i], scope);
   }
@@ -355,6 +360,7 @@ Tensor& requires_grad(Tensor& x, bool on) {
 void fold_gradients(const std::vector<Tensor>& leaves) {
   const NoGrad guard;
   for (const Tensor& leaf : leaves) {
+    if (!leaf.defined()) continue;
     GradMeta& meta = grad_meta(leaf);
     Tensor sum;
     for (const GradientStack& stack : meta.stacks)
@@ -369,13 +375,14 @@ void fold_gradients(const std::vector<Tensor>& leaves) {
 
 void zero_grad(const std::vector<Tensor>& leaves) {
   for (const Tensor& leaf : leaves) {
+    if (!leaf.defined()) continue;
     GradMeta& meta = grad_meta(leaf);
     meta.grad = Tensor();
     meta.stacks.clear();
   }
 }
 
-bool has_gradient(const Tensor& leaf) { return leaf.impl()->meta && (grad_meta(leaf).grad.defined() || !grad_meta(leaf).stacks.empty()); }
+bool has_gradient(const Tensor& leaf) { return leaf.defined() && leaf.impl()->meta && (grad_meta(leaf).grad.defined() || !grad_meta(leaf).stacks.empty()); }
 bool needs_gradient(const Tensor& x) { return needs_grad(x); }
 
 void register_hook(const Tensor& x, std::function<Tensor(const Tensor&)> hook) {

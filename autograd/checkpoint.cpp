@@ -27,7 +27,10 @@ std::vector<Tensor> checkpoint(const CheckpointedFunction& f, const std::vector<
     const LeafUsesGuard noted(around.leaves, LeafUsesGuard::note);
     outputs = f(inputs);
   }
-  for (Tensor& y : outputs) y = detach(y);
+  for (Tensor& y : outputs) {
+    ROTE_CHECK(y.defined(), ArgumentError, "checkpoint: the function gave an undefined tensor; each result must be one.");
+    y = detach(y);
+  }
   bool any = !around.leaves.reached.empty();
   for (const Tensor& x : inputs) any = any || needs_grad(x);
   if (!any) return outputs;

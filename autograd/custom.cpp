@@ -24,9 +24,13 @@ std::vector<Tensor> run(const CustomFunction& function, const std::vector<Tensor
     const NoGrad guard;
     outputs = function.forward(keeper, inputs);
   }
-  // An input handed on as an output is another tensor in the graph.
-  for (Tensor& y : outputs)
-    if (y.defined() && source_of(y, inputs, {}) != Custom::kNoSource) y = detach(y);
+  std::vector<int> sources;
+  for (const Tensor& x : keeper.kept()) sources.push_back(x.defined() ? source_of(x, inputs, outputs) : Custom::kNoSource);
+  // A tensor that was there before, an input or one that forward refers to, keeps its own history.
+  for (Tensor& y : outputs) {
+    ROTE_CHECK(y.defined(), ArgumentError, function.name, ": forward gave an undefined tensor; each output must be one.");
+    y = detach(y);
+  }
   bool any = false;
   for (const Tensor& x : inputs) any = any || (needs_grad(x) && is_floating(x.dtype()));
   if (!grad_enabled()) note_uses(inputs, std::vector<bool>(inputs.size(), true));
@@ -35,10 +39,8 @@ std::vector<Tensor> run(const CustomFunction& function, const std::vector<Tensor
   node->custom = std::make_unique<Custom>();
   node->custom->name = function.name;
   node->custom->backward = function.backward;
-  for (const Tensor& x : keeper.kept()) {
-    node->custom->kept.push_back({x.defined() ? detach(x) : x, x.defined() ? x.storage()->version() : 0});
-    node->custom->sources.push_back(x.defined() ? source_of(x, inputs, outputs) : Custom::kNoSource);
-  }
+  for (const Tensor& x : keeper.kept()) node->custom->kept.push_back({x.defined() ? detach(x) : x, x.defined() ? x.storage()->version() : 0});
+  node->custom->sources = std::move(sources);
   for (const Tensor& x : inputs) {
     node->edges.push_back(edge_to(x));
     node->call.in_shapes.push_back(x.defined() ? x.shape() : Shape());

@@ -117,7 +117,7 @@ void check_leaf(const Tensor& x, const char* op) {
 
 }  // namespace
 
-void write_into(const Tensor& x, const Tensor& given, const char* op) {
+void write_into(const Tensor& x, const Tensor& given, const char* op, WriteOptions options) {
   ROTE_CHECK(given.shape() == x.shape(), ShapeError, op, ": the result is ", describe(given), " but is written into ", describe(x), "; the shapes must be equal.");
   ROTE_CHECK(info(given.dtype()).category <= info(x.dtype()).category, DTypeError, op, ": the result is ", describe(given), " and does not go into ", describe(x),
              "; convert x with to() first.");
@@ -128,10 +128,12 @@ void write_into(const Tensor& x, const Tensor& given, const char* op) {
   const bool own = converted_y.storage() == x.storage() || converted_y.requires_grad();
   const Tensor y = own ? clone(converted_y) : converted_y;
   const Tensor base = x.impl()->base ? Tensor(x.impl()->base) : Tensor();
-  const bool known = grad_enabled() && (needs_grad(x) || needs_grad(y) || needs_grad(base));
+  ROTE_CHECK(!grad_enabled() || !needs_grad(base) || needs_grad(x), StateError, op, ": ", describe(x), " was made under NoGrad and shows a tensor that has a gradient; make the view ",
+             "where ops are recorded, or write under NoGrad.");
+  const bool known = grad_enabled() && (needs_grad(x) || needs_grad(y));
   std::shared_ptr<Node> node;
   if (known && base.defined()) node = written_base(base, x, y, op);
-  else if (known && !needs_grad(y)) node = written_base(x, x, y, op);
+  else if (known && needs_grad(x) && (options.replaces || !needs_grad(y))) node = written_base(x, x, y, op);
   copy_elements(x, y);
   if (!known) return;
   GradMeta& meta = grad_meta(base.defined() ? base : x);

@@ -9,8 +9,12 @@ namespace rote {
 
 // x takes the values and the history of y, which has its shape; y is converted to x's dtype. Every view of x's memory shows the new
 // values and their history. Throws where x is a leaf that requires a gradient (under NoGrad it may be written), where elements of x share
-// memory, where y's category is above x's dtype. `op` names the caller.
-void write_into(const Tensor& x, const Tensor& y, const char* op);
+// memory, where y's category is above x's dtype, where x shows a tensor with a history that x itself does not know (a view made under NoGrad).
+// `op` names the caller; replaces: y does not depend on x, whose history then gets zeros.
+struct WriteOptions {
+  bool replaces = false;
+};
+void write_into(const Tensor& x, const Tensor& y, const char* op, WriteOptions options = {});
 
 // What an op that will be written into x reads in x's place: a copy where the op may be recorded, for it may save what it reads.
 Tensor before_write(const Tensor& x, const std::vector<Tensor>& others);

@@ -120,6 +120,7 @@ Tensor alias(const Tensor& x, const Shape& shape, const Strides& strides, int64_
 }
 
 Tensor detach(const Tensor& x) {
+  ROTE_CHECK(x.defined(), ArgumentError, "detach: x is none; it must be a tensor.");
   auto impl = std::make_shared<TensorImpl>(*x.impl());
   impl->meta = nullptr;
   impl->base = nullptr;

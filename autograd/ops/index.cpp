@@ -310,7 +310,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t axis, const Tensor& repeats) {
   std::vector<int64_t> ids;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t count = counts.data<int64_t>()[counts.numel() == 1 ? 0 : i];
-    ROTE_CHECK(count >= 0, ArgumentError, "repeat_interleave: repeats holds ", count, "; each must be 0 or more.");
+    ROTE_CHECK(count >= 0 && count <= INT32_MAX, ArgumentError, "repeat_interleave: repeats holds ", count, "; each must be 0 or more and fit into 31 bits.");
     ids.insert(ids.end(), static_cast<size_t>(count), i);
   }
   return index_select(y, at, from_values({static_cast<int64_t>(ids.size())}, ids));

@@ -9,12 +9,12 @@ namespace rote {
 
 namespace {
 
-Tensor written(const Tensor& x, const Tensor& y, const char* op) {
-  write_into(x, y, op);
+Tensor written(const Tensor& x, const Tensor& y, const char* op, WriteOptions options = {}) {
+  write_into(x, y, op, options);
   return x;
 }
 
-Tensor copied(const Tensor& x, const Tensor& y, const char* op) { return written(x, expand(to(y, x.dtype()), {x.shape().begin(), x.shape().end()}), op); }
+Tensor copied(const Tensor& x, const Tensor& y, const char* op) { return written(x, expand(to(y, x.dtype()), {x.shape().begin(), x.shape().end()}), op, {.replaces = true}); }
 
 }  // namespace
 

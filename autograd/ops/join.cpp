@@ -77,9 +77,9 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& sizes, in
 }
 
 std::vector<Tensor> chunk(const Tensor& x, int64_t chunks, int64_t axis) {
-  ROTE_CHECK(chunks > 0, ArgumentError, "chunk: chunks is ", chunks, "; it must be at least 1.");
+  ROTE_CHECK(chunks > 0 && chunks <= INT32_MAX, ArgumentError, "chunk: chunks is ", chunks, "; it must be at least 1 and fit into 31 bits.");
   ROTE_CHECK(x.axes() > 0, ShapeError, "chunk: a tensor without axes has none to cut.");
-  const int64_t n = x.size(axis), each = (n + chunks - 1) / chunks;
+  const int64_t n = x.size(axis), each = n / chunks + (n % chunks != 0);
   std::vector<int64_t> sizes;
   if (n == 0) sizes.assign(static_cast<size_t>(chunks), 0);
   for (int64_t first = 0; first < n; first += each) sizes.push_back(std::min(each, n - first));

@@ -140,6 +140,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& o) {
              "\"; it is nearest, nearest-exact, linear, cubic or area.");
   ROTE_CHECK(o.mode != "cubic" || axes == 2, ShapeError, "interpolate: x is ", describe(x), "; mode cubic takes two axes after the channels.");
   ROTE_CHECK(!o.align_corners || o.mode == "linear" || o.mode == "cubic", ArgumentError, "interpolate: align_corners goes with mode linear or cubic, not with ", o.mode, ".");
+  for (const int64_t n : o.size) ROTE_CHECK(n < int64_t{1} << 31, ArgumentError, "interpolate: size ", n, " is too large; each must be below 2^31.");
   std::vector<int64_t> size = o.size;
   std::vector<double> scale = o.scale;
   for (int a = 0; a < axes; ++a) {

@@ -61,7 +61,7 @@ Tensor over_axis(const Tensor& x, int64_t axis, const char* who) {
   const int at = normalize_axis(axis, x.axes(), who);
   if (x.axes() == 0) return reshape(apply<Op>({reshape(x, {1})}), {});
   if (at == x.axes() - 1) return apply<Op>({x});
-  return transpose(apply<Op>({transpose(x, at, -1)}), at, -1);
+  return clone(transpose(apply<Op>({transpose(x, at, -1)}), at, -1));  // contiguous, as PyTorch's
 }
 
 }  // namespace

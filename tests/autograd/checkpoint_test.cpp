@@ -103,3 +103,11 @@ TEST_CASE("checkpoint: what the function refers to beside its inputs gets its gr
   backward(sum(y));
   CHECK(w.grad().data<double>()[0] == 6);
 }
+
+TEST_CASE("checkpoint: a function that does something else the second time is refused") {
+  Tensor x = from_values({1}, std::vector<double>{3});
+  requires_grad(x);
+  int runs = 0;
+  const Tensor y = checkpoint([&](const Tensor& t) { return runs++ == 0 ? mul(t, 1.0) : expand(t, {1000}); }, x);
+  CHECK_THROWS_AS(backward(sum(y)), StateError);
+}

@@ -209,3 +209,29 @@ TEST_CASE("matmul: a weight's gradient does not depend on how the samples were c
     for (int64_t i = 0; i < 6; ++i) CHECK(cut.data<float>()[i] == whole.data<float>()[i]);
   }
 }
+
+TEST_CASE("custom: a tensor that was there before keeps its own history") {
+  const Tensor w = leaf({3}), a = leaf({1});
+  const CustomFunction hands_on{.name = "hands_on",
+                                .forward = [w](Keeper&, const std::vector<Tensor>&) { return std::vector<Tensor>{w}; },
+                                .backward = [](const std::vector<Tensor>&, const std::vector<Tensor>& dy) { return std::vector<Tensor>{dy[0]}; }};
+  const Tensor y = run(hands_on, {a})[0];
+  backward(sum(mul(w, 2.0)));
+  CHECK(first(w.grad()) == 2);
+  CHECK(!a.grad().defined());
+  backward(sum(y));
+  CHECK(first(a.grad()) == 1);
+}
+
+TEST_CASE("hooks: a hook may register others, which wait for the next gradient") {
+  const Tensor x = leaf({2});
+  int calls = 0;
+  register_hook(x, [&](const Tensor&) {
+    for (int i = 0; i < 50; ++i) register_hook(x, [&](const Tensor& d) { ++calls; return d; });
+    return Tensor();
+  });
+  backward(sum(mul(x, x)));
+  CHECK(calls == 0);
+}
+
+TEST_CASE("softmax: contiguous over any axis") { CHECK(softmax(zeros({3, 4}), 0).is_contiguous()); }

@@ -121,3 +121,21 @@ TEST_CASE("views: places and sizes beyond memory are refused") {
   CHECK_THROWS_AS(narrow(x, 0, 1, std::numeric_limits<int64_t>::max()), ShapeError);
   CHECK(slice(x, 0, 0, 4, std::numeric_limits<int64_t>::max()).numel() == 1);
 }
+
+TEST_CASE("inplace: a view made under NoGrad does not write into what has a gradient") {
+  const Tensor x = matrix(), y = mul(x, 2.0);
+  Tensor v;
+  {
+    const NoGrad guard;
+    v = select(y, 0, 0);
+  }
+  CHECK_THROWS_AS(mul_(v, 10.0), StateError);
+  CHECK(values(y)[0] == 2);
+}
+
+TEST_CASE("inplace: what copy_ overwrites gets zeros") {
+  const Tensor x = matrix(), y = mul(x, 2.0);
+  copy_(y, mul(matrix(), 1.0));
+  backward(sum(y));
+  CHECK(values(x.grad()) == std::vector<double>(6, 0));
+}
