@@ -13,8 +13,8 @@ struct Choice {
 };
 
 constexpr Choice kChoices[] = {
-    {"gelu", "GELUActivation", gelu}, {"gelu_new", "NewGELUActivation", gelu_tanh}, {"relu", "ReLU", relu},
-    {"silu", "SiLUActivation", silu}, {"tanh", "Tanh", rote::tanh},
+    {"gelu", "GELUActivation", gelu}, {"gelu_new", "NewGELUActivation", gelu_tanh}, {"relu", "ReLU", relu}, {"relu6", "ReLU6", relu6},
+    {"silu", "SiLUActivation", silu}, {"swish", "SiLUActivation", silu}, {"tanh", "Tanh", rote::tanh},
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace rote::nn {
 
-// gelu, gelu_new, relu, silu or tanh; any other name is an ArgumentError that lists them.
+// gelu, gelu_new, relu, relu6, silu (or swish) or tanh; any other name is an ArgumentError that lists them.
 struct Activation : Layer<Activation> {
   explicit Activation(const std::string& name);
   std::string class_name() const override;

@@ -9,7 +9,8 @@ namespace {
 const std::vector<ModelEntry>& models() {
   static const std::vector<ModelEntry> all = [] {
     std::vector<ModelEntry> joined;
-    for (const auto family : {bert_family, roberta_family, distilbert_family, gpt2_family, llama_family, t5_family, bart_family, vit_family}) {
+    for (const auto family : {bert_family, roberta_family, distilbert_family, gpt2_family, llama_family, t5_family, bart_family, vit_family,
+                              resnet_family, efficientnet_family}) {
       const std::vector<ModelEntry> some = family();
       joined.insert(joined.end(), some.begin(), some.end());
     }

@@ -45,6 +45,11 @@ class Reader : public ConfigFields {
     value = list.get<std::vector<int64_t>>();
     left_.erase(found);
   }
+  void list(const char* name, std::vector<int64_t>& value) override {
+    const auto found = left_.find(name);
+    ROTE_CHECK(found == left_.end() || found->is_array() || found->is_null(), ArgumentError, "read ", path_, ": ", name, " is ", found->dump(), "; it must be a list of whole numbers.");
+    field(name, value);
+  }
   void group(const char* name, const std::function<void(ConfigFields&)>& visit) override {
     const auto found = left_.find(name);
     if (found == left_.end() || found->is_null()) return;
@@ -106,6 +111,7 @@ class Writer : public ConfigFields {
     if (value.size() == 1) to_[name] = value[0];
     else to_[name] = value.empty() ? json(nullptr) : json(value);
   }
+  void list(const char* name, std::vector<int64_t>& value) override { to_[name] = value; }
   void group(const char* name, const std::function<void(ConfigFields&)>& visit) override {
     json& inner = to_[name];  // with the keys that were kept
     if (!inner.is_object()) inner = json::object();

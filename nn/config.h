@@ -25,6 +25,8 @@ class ConfigFields {
   virtual void field(const char* name, std::optional<std::string>& value) = 0;
   // A number, a list of numbers or null in the file: the ids that end a text.
   virtual void field(const char* name, std::vector<int64_t>& value) = 0;
+  // A list of numbers, one as well as many.
+  virtual void list(const char* name, std::vector<int64_t>& value) = 0;
   // An object of fields, which may be missing or null; keys that no field of it takes are kept and written back.
   virtual void group(const char* name, const std::function<void(ConfigFields&)>& visit) = 0;
   // Whether the file is being read, for fields whose older spelling is read but not written.

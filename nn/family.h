@@ -34,5 +34,7 @@ std::vector<ModelEntry> llama_family();  // Mistral and Qwen3 too
 std::vector<ModelEntry> t5_family();
 std::vector<ModelEntry> bart_family();
 std::vector<ModelEntry> vit_family();
+std::vector<ModelEntry> resnet_family();
+std::vector<ModelEntry> efficientnet_family();  // Lite too
 
 }  // namespace rote::nn

@@ -213,6 +213,8 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
       if (takes("weight")) fill_normal(conv->weight, std * conv->init_scale, init_draw(weight));
     } else if (auto* norm = dynamic_cast<LayerNorm*>(one.module)) {
       if (takes("weight")) fill(norm->weight, 1);
+    } else if (auto* batch = dynamic_cast<BatchNorm2d*>(one.module)) {
+      if (takes("weight")) fill(batch->weight, 1);
     } else if (auto* rms = dynamic_cast<RMSNorm*>(one.module)) {
       if (takes("weight")) fill(rms->weight, 1);
     }

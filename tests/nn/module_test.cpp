@@ -161,7 +161,7 @@ TEST_CASE("activation: an unknown name is refused with the known ones") {
     nn::Activation a("swish2");
     FAIL_CHECK("accepted");
   } catch (const ArgumentError& e) {
-    CHECK(std::string(e.what()) == "Activation: \"swish2\" is not known; known are gelu, gelu_new, relu, silu, tanh.");
+    CHECK(std::string(e.what()) == "Activation: \"swish2\" is not known; known are gelu, gelu_new, relu, relu6, silu, swish, tanh.");
   }
   CHECK_THROWS_AS(nn::Dropout(1.5), ArgumentError);
   CHECK_THROWS_AS(nn::Embedding(3, 2, {.padding_idx = 3}), ArgumentError);
