@@ -1,8 +1,10 @@
 #include "nn/config.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "kernels/check.h"
+#include "nn/gguf.h"
 #include "tensor/file.h"
 
 namespace rote::nn {
@@ -11,9 +13,14 @@ using nlohmann::json;
 
 namespace {
 
-json read_json(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  ROTE_CHECK(is_file(path), IoError, "read ", folder, ": it holds no config.json; name a model folder.");
+std::string path_of(const std::string& place) { return is_gguf(place) ? place : place + "/config.json"; }
+
+json read_json(const std::string& place) {
+  const std::string path = path_of(place);
+  if (is_gguf(place)) return json::parse(gguf_config_text(GgufFile::open(place)));
+  ROTE_CHECK(is_file(path), IoError, "read ", place, ": it holds no config.json; name a model folder.");
+  constexpr int64_t kLongest = 16 << 20;
+  ROTE_CHECK(InputFile(path).bytes() <= kLongest, IoError, "read ", path, ": it has more than ", kLongest, " bytes; the file is damaged.");
   constexpr int kMostLevels = 200;
   const auto shallow = [&](int depth, json::parse_event_t, json&) {
     ROTE_CHECK(depth <= kMostLevels, IoError, "read ", path, ": it nests more than ", kMostLevels, " levels; the file is damaged.");
@@ -194,20 +201,35 @@ std::string Config::label(int64_t id) const {
   return labels.empty() ? "LABEL_" + std::to_string(id) : labels[static_cast<size_t>(id)];
 }
 
-std::string read_model_type(const std::string& folder) {
-  const json parsed = read_json(folder);
+std::string read_model_type(const std::string& place) {
+  const json parsed = read_json(place);
   const auto found = parsed.find("model_type");
-  ROTE_CHECK(found != parsed.end() && found->is_string(), ArgumentError, "read ", folder, "/config.json: it has no model_type, which names the architecture.");
+  ROTE_CHECK(found != parsed.end() && found->is_string(), ArgumentError, "read ", path_of(place), ": it has no model_type, which names the architecture.");
   return found->get<std::string>();
 }
 
-void read_config(const std::string& folder, Config& config) {
-  const std::string path = folder + "/config.json";
-  json left = read_json(folder);
+std::vector<std::string> read_code_files(const std::string& place) {
+  const json parsed = read_json(place);
+  std::vector<std::string> files;
+  const auto map = parsed.find("auto_map");
+  if (map == parsed.end() || !map->is_object()) return files;
+  for (const auto& [name, code] : map->items()) {  // "owner/name--modeling_x.XModel" or "modeling_x.XModel"
+    std::string file = code.is_string() ? code.get<std::string>() : "";
+    if (const size_t other = file.find("--"); other != std::string::npos) file = file.substr(other + 2);
+    file = file.substr(0, file.find('.')) + ".py";
+    if (file.size() > 3 && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  return files;
+}
+
+void read_config(const std::string& place, Config& config) {
+  const std::string path = path_of(place);
+  json left = read_json(place);
   // The name of `dtype` before version 5 of the reference.
   if (left.contains("torch_dtype") && !left.contains("dtype")) left["dtype"] = left["torch_dtype"];
   left.erase("torch_dtype");
   if (left.contains("dtype") && left["dtype"].is_null()) left.erase("dtype");
+  config.dtype.clear();
   take_labels(path, left, config.labels);
   Reader reader(path, left);
   config.visit(reader);
@@ -223,6 +245,7 @@ std::string config_text(Config& config) {
   config.visit(writer);
   for (const char* name : {"output_hidden_states", "output_attentions"})
     if (!to[name].get<bool>()) to.erase(name);
+  if (config.dtype.empty()) to.erase("dtype");
   if (to["problem_type"].is_null()) to.erase("problem_type");
   if (!config.labels.empty()) {
     for (size_t i = 0; i < config.labels.size(); ++i) {

@@ -42,7 +42,7 @@ struct InputLimits {
 struct Config {
   std::string model_type;
   std::vector<std::string> architectures;  // the class that was saved
-  std::string dtype = "float32";           // of the stored weights
+  std::string dtype = "float32";           // of the stored weights; empty: the file does not say
   std::vector<std::string> labels;         // id2label; empty: the two of the default, LABEL_0 and LABEL_1
   // regression, single_label_classification, multi_label_classification; none: decided by the labels of the first batch.
   std::optional<std::string> problem_type;
@@ -74,10 +74,13 @@ struct Config {
   std::string label(int64_t id) const;
 };
 
-// model_type of a folder's config.json. Throws IoError where the file is missing or no JSON object, here and below.
-std::string read_model_type(const std::string& folder);
-// Fills `config` from the folder's config.json and checks it. A value of the wrong kind is an ArgumentError that names it.
-void read_config(const std::string& folder, Config& config);
+// A place is a model folder or a .gguf file, whose metadata stand for a config.json (gguf.h).
+// model_type of a place's config.json. Throws IoError where the file is missing or no JSON object, here and below.
+std::string read_model_type(const std::string& place);
+// The Python files that its auto_map names: code beside the weights, which is never run.
+std::vector<std::string> read_code_files(const std::string& place);
+// Fills `config` from the place's config.json and checks it. A value of the wrong kind is an ArgumentError that names it.
+void read_config(const std::string& place, Config& config);
 // config.json's text: keys sorted, two blanks a level.
 std::string config_text(Config& config);
 

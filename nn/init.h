@@ -28,7 +28,7 @@ uint32_t init_draw(const std::string& name);
 // The op id of the next draw of a layer that does not know its name yet; counts from manual_seed().
 uint32_t init_draw();
 
-// Fill x (f32, contiguous) from Philox under the seed of the process, sample 0 (arithmetic.md 7).
+// Fill x (contiguous; drawn as f32, then rounded) from Philox under the seed of the process, sample 0 (arithmetic.md 7).
 void fill_normal(const Tensor& x, double std, uint32_t draw);
 void fill_uniform(const Tensor& x, double low, double high, uint32_t draw);
 

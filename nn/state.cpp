@@ -36,12 +36,23 @@ std::vector<std::string> readings(const std::string& key, const std::string& pre
   return names;
 }
 
-// The plan of a load: which tensor of the files goes where.
-struct Assignment {
-  const SafetensorsFile* file;
-  const SafetensorsInfo* info;
-  Tensor to;
-};
+// A line of the table: how many names it stands for, and of those the numbers that differ.
+std::string with_numbers(const std::string& name) {
+  std::string shape;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool number = name[i] >= '0' && name[i] <= '9' && (i == 0 || name[i - 1] == '.');
+    if (!number) {
+      shape += name[i];
+      continue;
+    }
+    size_t end = i;
+    while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+    const bool whole = end == name.size() || name[end] == '.';
+    shape += whole ? "*" : name.substr(i, end - i);
+    i = end - 1;
+  }
+  return shape;
+}
 
 }  // namespace
 
@@ -56,6 +67,40 @@ std::string LoadReport::text() const {
   return line;
 }
 
+std::string LoadReport::table() const {
+  struct Line {
+    std::string key, status, shapes;
+    int64_t count;
+  };
+  std::vector<Line> lines;
+  const auto add = [&](const std::vector<std::string>& names, const char* status) {
+    std::map<std::string, size_t> at;
+    for (const std::string& name : names) {
+      const auto shape = shapes.find(name);
+      const std::string shown = shape == shapes.end() ? "" : shape->second, common = with_numbers(name) + shown;
+      const auto [found, added] = at.emplace(common, lines.size());
+      if (added) lines.push_back({name, status, shown, 0});
+      Line& line = lines[found->second];
+      if (++line.count > 1) line.key = with_numbers(name);
+    }
+  };
+  add(missing, "missing, drawn anew");
+  add(mismatched, "other shape, drawn anew");
+  add(unexpected, "unused");
+  size_t widest = 0;
+  for (Line& line : lines) {
+    if (line.count > 1) line.key += str(" (", line.count, ")");
+    widest = std::max(widest, line.key.size());
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    text += line.key + std::string(widest - line.key.size() + 2, ' ') + line.status;
+    text += (line.shapes.empty() ? "" : ": " + line.shapes) + "\n";
+  }
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
 std::vector<std::string> LoadReport::fresh() const {
   std::vector<std::string> names = missing;
   names.insert(names.end(), mismatched.begin(), mismatched.end());
@@ -68,68 +113,87 @@ NamedTensors state_dict(const Module& module) {
   return state;
 }
 
+std::vector<StoredTensor> stored_tensors(const SafetensorsFolder& files) {
+  std::vector<StoredTensor> tensors;
+  for (const SafetensorsFile& file : files.files())
+    for (const SafetensorsInfo& info : file.infos()) tensors.push_back({info.name, info.dtype, info.shape, [&](const Tensor& to) { file.read_into(info, to); }});
+  return tensors;
+}
+
 LoadReport load_state(Module& module, const SafetensorsFolder& files, const LoadStateOptions& options) {
-  std::map<std::string, std::string> first_name;  // of every name of a parameter
-  std::map<std::string, Tensor> parameters;       // by first name
-  std::map<const TensorImpl*, std::string> names;
+  return load_state(module, files.files()[0].path(), stored_tensors(files), options);
+}
+
+namespace {
+
+// What a module takes: its parameters and saved buffers by their first names, and every name that leads to one.
+struct Wanted {
   std::vector<std::string> order;
-  module.each_parameter([&](const std::string& name, Tensor& tensor, bool first) {
-    if (first) {
-      names[tensor.impl().get()] = name;
-      parameters[name] = tensor;
-      order.push_back(name);
-    }
-    first_name[name] = names[tensor.impl().get()];
-  });
-  for (const auto& [name, tensor] : module.saved_buffers()) {
-    first_name[name] = name;
-    parameters[name] = tensor;
-    order.push_back(name);
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> first_name;
+
+  explicit Wanted(const Module& module) {
+    std::map<const TensorImpl*, std::string> names;
+    module.each_parameter([&](const std::string& name, Tensor& tensor, bool first) {
+      if (first) add(name, tensor), names[tensor.impl().get()] = name;
+      first_name[name] = names[tensor.impl().get()];
+    });
+    for (const auto& [name, tensor] : module.saved_buffers()) add(name, tensor);
   }
+
+ private:
+  void add(const std::string& name, const Tensor& tensor) {
+    order.push_back(name);
+    tensors[name] = tensor;
+    first_name[name] = name;
+  }
+};
+
+}  // namespace
+
+LoadReport load_state(Module& module, const std::string& from, const std::vector<StoredTensor>& tensors, const LoadStateOptions& options) {
+  const Wanted wanted(module);
   std::set<std::string> buffers;
   for (const auto& [name, tensor] : module.named_buffers()) buffers.insert(name);
 
   LoadReport report;
-  std::map<std::string, Assignment> plan;  // by first name
-  std::set<std::string> exact;             // filled under their first name, which goes before another name of a shared one
-  std::vector<std::string> differing;
-  for (const SafetensorsFile& file : files.files()) {
-    for (const SafetensorsInfo& info : file.infos()) {
-      const std::vector<std::string> read_as = readings(options.stored_name ? options.stored_name(info.name) : info.name, options.base_prefix);
-      const auto known = std::find_if(read_as.begin(), read_as.end(), [&](const std::string& name) { return first_name.count(name) > 0; });
-      if (known == read_as.end()) {
-        const bool is_buffer = std::any_of(read_as.begin(), read_as.end(), [&](const std::string& name) { return buffers.count(name) > 0; });
-        if (!is_buffer) report.unexpected.push_back(info.name);
-        continue;
-      }
-      const std::string& name = first_name.at(*known);
-      const Tensor& to = parameters.at(name);
-      if (!(info.shape == to.shape()) || is_floating(info.dtype) != is_floating(to.dtype())) {
-        differing.push_back(str(name, " is ", rote::name(info.dtype), info.shape, " in the file, ", describe(to), " in the model"));
-        report.mismatched.push_back(name);
-        continue;
-      }
-      if (*known == name) exact.insert(name);
-      else if (exact.count(name) > 0) continue;
-      plan.insert_or_assign(name, Assignment{&file, &info, to});
+  std::map<std::string, size_t> plan;  // by first name: the tensor of the file that goes there
+  std::set<std::string> exact;         // filled under their first name, which goes before another name of a shared one
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const StoredTensor& stored = tensors[i];
+    const std::vector<std::string> read_as = readings(options.stored_name ? options.stored_name(stored.name) : stored.name, options.base_prefix);
+    const auto known = std::find_if(read_as.begin(), read_as.end(), [&](const std::string& name) { return wanted.first_name.count(name) > 0; });
+    if (known == read_as.end()) {
+      const bool is_buffer = std::any_of(read_as.begin(), read_as.end(), [&](const std::string& name) { return buffers.count(name) > 0; });
+      if (!is_buffer) report.unexpected.push_back(stored.name);
+      continue;
     }
+    const std::string& name = wanted.first_name.at(*known);
+    const Tensor& to = wanted.tensors.at(name);
+    if (!(stored.shape == to.shape()) || is_floating(stored.dtype) != is_floating(to.dtype())) {
+      report.mismatched.push_back(name);
+      report.shapes[name] = str(rote::name(stored.dtype), stored.shape, " in the file, ", describe(to), " in the model");
+      continue;
+    }
+    if (*known == name) exact.insert(name);
+    else if (exact.count(name) > 0) continue;
+    plan[name] = i;
   }
-  for (const std::string& name : order) {
-    const bool other_shape = std::find(report.mismatched.begin(), report.mismatched.end(), name) != report.mismatched.end();
-    if (plan.count(name) == 0 && !other_shape) report.missing.push_back(name);
-  }
-  ROTE_CHECK(differing.empty() || options.ignore_mismatched_sizes, ShapeError, "load ", files.files()[0].path(), ": ", differing.empty() ? "" : differing[0], "; ",
+  for (const std::string& name : wanted.order)
+    if (plan.count(name) == 0 && report.shapes.count(name) == 0) report.missing.push_back(name);
+  const std::string differing = report.mismatched.empty() ? "" : report.mismatched[0];
+  ROTE_CHECK(differing.empty() || options.ignore_mismatched_sizes, ShapeError, "load ", from, ": ", differing, " is ", report.shapes[differing], "; ",
              counted(report.missing, "keys missing"), ", ", counted(report.unexpected, "unused"),
              ". With ignore_mismatched_sizes it is drawn anew.");
 
-  std::vector<const Assignment*> by_place;
-  for (const auto& [name, one] : plan) by_place.push_back(&one);
-  std::sort(by_place.begin(), by_place.end(), [](const Assignment* a, const Assignment* b) {
-    return a->file != b->file ? a->file < b->file : a->info->offset < b->info->offset;
-  });
-  for (const Assignment* one : by_place) {
-    one->file->read_into(*one->info, one->to);
-    one->to.storage()->bump_version();
+  if (options.dtype) module.to(*options.dtype);
+  const Wanted converted(module);
+  std::map<size_t, std::string> by_place;
+  for (const auto& [name, place] : plan) by_place[place] = name;
+  for (const auto& [place, name] : by_place) {
+    const Tensor& to = converted.tensors.at(name);
+    tensors[place].read_into(to);
+    to.storage()->bump_version();
   }
   return report;
 }

@@ -114,8 +114,17 @@ SafetensorsFolder SafetensorsFolder::open(const std::string& folder) {
     found.files_.push_back(SafetensorsFile::open(single));
     return found;
   }
+  for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+    ROTE_CHECK(is_file(index) || !is_file(folder + "/" + pickle), IoError, "read ", folder, ": it holds ", pickle,
+               " but no model.safetensors; a pickle can run code when it is read and is not, so save the model as safetensors.");
   ROTE_CHECK(is_file(index), IoError, "read ", folder, ": it holds neither model.safetensors nor model.safetensors.index.json; name a model folder.");
-  const nlohmann::json parsed = nlohmann::json::parse(read_file(index), nullptr, /*allow_exceptions=*/false);
+  constexpr int64_t kLongestIndex = 64 << 20;
+  ROTE_CHECK(InputFile(index).bytes() <= kLongestIndex, IoError, "read ", index, ": it has more than ", kLongestIndex, " bytes; the file is damaged.");
+  const auto shallow = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    ROTE_CHECK(depth <= 8, IoError, "read ", index, ": it nests more than 8 levels; the file is damaged.");
+    return true;
+  };
+  const nlohmann::json parsed = nlohmann::json::parse(read_file(index), shallow, /*allow_exceptions=*/false);
   ROTE_CHECK(parsed.is_object() && parsed.contains("weight_map") && parsed["weight_map"].is_object(), IoError, "read ", index,
              ": it is no JSON object with a weight_map; download it again.");
   std::map<std::string, size_t> opened;
@@ -130,6 +139,7 @@ SafetensorsFolder SafetensorsFolder::open(const std::string& folder) {
     }
     ROTE_CHECK(found.files_[opened[part]].find(name) != nullptr, IoError, "read ", index, ": it places ", name, " in ", part, ", which does not hold it.");
   }
+  ROTE_CHECK(!found.files_.empty(), IoError, "read ", index, ": its weight_map is empty; it must name the file of each tensor.");
   const std::vector<SafetensorsInfo> all = found.infos();
   for (size_t i = 1; i < all.size(); ++i)
     ROTE_CHECK(all[i].name != all[i - 1].name, IoError, "read ", index, ": ", all[i].name, " is stored in two of its files.");

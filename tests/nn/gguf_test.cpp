@@ -1,0 +1,261 @@
+// tests/nn/gguf_test.cpp — .gguf files written here: every block type, names, the order of queries and keys, metadata; and files that lie.
+#include "nn/gguf.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "nn/auto.h"
+#include "nn/models/llama.h"
+#include "tensor/generator.h"
+#include "tests/support/compare.h"
+#include "tests/support/place.h"
+
+using namespace rote;
+using rote::testing::TempFolder;
+
+namespace {
+
+std::string text_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// The bytes of a file, value by value.
+struct Bytes {
+  std::string data;
+
+  template <class T>
+  Bytes& put(T value) {
+    data.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Bytes& text(const std::string& s) {
+    put<uint64_t>(s.size());
+    data += s;
+    return *this;
+  }
+  Bytes& u32(const std::string& key, uint32_t value) { return text(key).put<uint32_t>(4).put(value); }
+  Bytes& f32(const std::string& key, float value) { return text(key).put<uint32_t>(6).put(value); }
+  Bytes& word(const std::string& key, const std::string& value) { return text(key).put<uint32_t>(8).text(value); }
+};
+
+struct Written {
+  std::string name;
+  GgufType type;
+  std::vector<uint64_t> extents;  // as in the file: columns first
+  std::string data;
+};
+
+std::string file_of(const Bytes& values, uint64_t count, const std::vector<Written>& tensors) {
+  Bytes out;
+  out.data = "GGUF";
+  out.put<uint32_t>(3).put<uint64_t>(tensors.size()).put(count);
+  out.data += values.data;
+  uint64_t offset = 0;
+  for (const Written& one : tensors) {
+    out.text(one.name).put(static_cast<uint32_t>(one.extents.size()));
+    for (const uint64_t extent : one.extents) out.put(extent);
+    out.put(static_cast<uint32_t>(one.type)).put(offset);
+    offset += (one.data.size() + 31) / 32 * 32;
+  }
+  out.data.resize((out.data.size() + 31) / 32 * 32);
+  for (const Written& one : tensors) {
+    out.data += one.data;
+    out.data.resize((out.data.size() + 31) / 32 * 32);
+  }
+  return out.data;
+}
+
+uint16_t half_bits(float x) {
+  const Half h = to_half(x);
+  uint16_t bits;
+  std::memcpy(&bits, &h, 2);
+  return bits;
+}
+
+std::string floats(const float* p, int64_t n) { return std::string(reinterpret_cast<const char*>(p), static_cast<size_t>(n) * 4); }
+
+constexpr int64_t kWidth = 32, kHeads = 4, kKeyHeads = 2, kHeadDim = 8, kInner = 64, kVocab = 40;
+
+std::shared_ptr<nn::LlamaConfig> small_llama() {
+  auto c = std::make_shared<nn::LlamaConfig>();
+  c->vocab_size = kVocab;
+  c->hidden_size = kWidth;
+  c->intermediate_size = kInner;
+  c->num_hidden_layers = 2;
+  c->num_attention_heads = kHeads;
+  c->num_key_value_heads = kKeyHeads;
+  c->max_position_embeddings = 64;
+  c->rms_norm_eps = 1e-5;
+  c->tie_word_embeddings = true;
+  return c;
+}
+
+Bytes small_values() {
+  Bytes v;
+  v.word("general.architecture", "llama").u32("llama.block_count", 2).u32("llama.context_length", 64).u32("llama.embedding_length", kWidth);
+  v.u32("llama.feed_forward_length", kInner).u32("llama.attention.head_count", kHeads).u32("llama.attention.head_count_kv", kKeyHeads);
+  v.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f).u32("llama.rope.dimension_count", kHeadDim).u32("tokenizer.ggml.eos_token_id", 2);
+  return v;
+}
+constexpr uint64_t kSmallValues = 10;
+
+std::string theirs(std::string name) {
+  const std::pair<const char*, const char*> names[] = {
+      {"model.embed_tokens", "token_embd"}, {"model.norm", "output_norm"},     {"model.layers.", "blk."},         {"self_attn.q_proj", "attn_q"},
+      {"self_attn.k_proj", "attn_k"},       {"self_attn.v_proj", "attn_v"},    {"self_attn.o_proj", "attn_output"}, {"input_layernorm", "attn_norm"},
+      {"post_attention_layernorm", "ffn_norm"}, {"mlp.gate_proj", "ffn_gate"}, {"mlp.up_proj", "ffn_up"},         {"mlp.down_proj", "ffn_down"}};
+  for (const auto& [ours, other] : names)
+    if (const size_t at = name.find(ours); at != std::string::npos) name.replace(at, std::strlen(ours), other);
+  return name;
+}
+
+// The model's weights as llama.cpp's converter lays them out: of each head's rows, first and second of a pair side by side.
+std::vector<Written> small_tensors(const nn::Module& model) {
+  std::vector<Written> tensors;
+  for (const auto& [name, x] : model.named_parameters()) {
+    Written one{theirs(name), GgufType::f32, {}, ""};
+    for (int a = x.axes(); a-- > 0;) one.extents.push_back(static_cast<uint64_t>(x.size(a)));
+    const bool turned = name.find("q_proj") != std::string::npos || name.find("k_proj") != std::string::npos;
+    const int64_t columns = x.size(-1);
+    for (int64_t r = 0; r < x.numel() / columns; ++r) {
+      const int64_t within = r % kHeadDim, row = turned ? r - within + within % 2 * (kHeadDim / 2) + within / 2 : r;
+      one.data += floats(x.data<float>() + row * columns, columns);
+    }
+    tensors.push_back(std::move(one));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+TEST_CASE("gguf: blocks of each type become the numbers that they stand for") {
+  const TempFolder folder;
+  std::vector<float> values(64);
+  for (size_t i = 0; i < 64; ++i) values[i] = static_cast<float>(i) - 20.5f;
+  Bytes f16, bf16, q8, q4, q41;
+  for (const float v : values) f16.put(half_bits(v)), bf16.put(static_cast<uint16_t>(std::bit_cast<uint32_t>(v) >> 16));
+  for (int block = 0; block < 2; ++block) {
+    q8.put(half_bits(0.5f));
+    for (int i = 0; i < 32; ++i) q8.put(static_cast<int8_t>(i * 8 - 128 + block));
+    q4.put(half_bits(0.25f));
+    q41.put(half_bits(0.25f)).put(half_bits(-3.f));
+    for (int i = 0; i < 16; ++i) q4.put(static_cast<uint8_t>(i | (15 - i) << 4)), q41.put(static_cast<uint8_t>(i | (15 - i) << 4));
+  }
+  const std::string path = folder.file("a.gguf", file_of({}, 0,
+                                                         {{"f32", GgufType::f32, {32, 2}, floats(values.data(), 64)},
+                                                          {"f16", GgufType::f16, {32, 2}, f16.data},
+                                                          {"bf16", GgufType::bf16, {32, 2}, bf16.data},
+                                                          {"q8", GgufType::q8_0, {32, 2}, q8.data},
+                                                          {"q4", GgufType::q4_0, {32, 2}, q4.data},
+                                                          {"q41", GgufType::q4_1, {32, 2}, q41.data}}));
+  const GgufFile file = GgufFile::open(path);
+  const auto read = [&](const char* name) {
+    std::vector<float> to(64);
+    const GgufInfo* info = file.find(name);
+    REQUIRE(info != nullptr);
+    CHECK(info->shape == Shape({2, 32}));
+    file.read_rows(*info, 0, 2, to.data());
+    std::vector<float> second(32);
+    file.read_rows(*info, 1, 1, second.data());
+    CHECK(std::equal(second.begin(), second.end(), to.begin() + 32));
+    return to;
+  };
+  CHECK(read("f32") == values);
+  CHECK(read("f16") == values);
+  CHECK(read("bf16")[40] == 19.5f);
+  CHECK(read("q8")[0] == -64.f);
+  CHECK(read("q8")[63] == (31 * 8 - 127) * 0.5f);
+  CHECK(read("q4")[3] == (3 - 8) * 0.25f);
+  CHECK(read("q4")[32 + 16 + 3] == (12 - 8) * 0.25f);
+  CHECK(read("q41")[3] == 3 * 0.25f - 3);
+  CHECK(read("q41")[16 + 15] == -3.f);
+}
+
+TEST_CASE("gguf: a llama file is the model that it was written from, to the bit") {
+  manual_seed(3);
+  nn::LlamaForCausalLM model(small_llama());
+  const TempFolder folder;
+  const std::string path = folder.file("small.gguf", file_of(small_values(), kSmallValues, small_tensors(model)));
+  const nn::Loaded<nn::Model> loaded = nn::load_model("", path);
+  CHECK(loaded.report.table() == "");
+  CHECK(loaded.model->class_name() == "LlamaForCausalLM");
+  const auto& c = static_cast<const nn::LlamaConfig&>(*loaded.model->config());
+  CHECK(c.rms_norm_eps == 1e-5);
+  CHECK(c.tie_word_embeddings);
+  CHECK(c.eos_token_id == std::vector<int64_t>{2});
+  CHECK(c.head_width() == kHeadDim);
+  const nn::NamedTensors x = model.named_parameters(), y = loaded.model->named_parameters();
+  REQUIRE(x.size() == y.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    CAPTURE(x[i].first);
+    CHECK(x[i].first == y[i].first);
+    CHECK(rote::testing::first_bit_difference(x[i].second.numel(), x[i].second.data<float>(), y[i].second.data<float>()) < 0);
+  }
+  // From the folder by name, and saved as a folder of safetensors.
+  CHECK(nn::AutoModelForCausalLM::from_pretrained(folder.path(), {.gguf_file = "small.gguf"}).report.text() == "");
+  nn::save_pretrained(*loaded.model, folder.file("saved"));
+  CHECK(nn::AutoModelForCausalLM::from_pretrained(folder.file("saved")).report.text() == "");
+}
+
+TEST_CASE("gguf: a file that is cut anywhere, or whose bytes are changed, is one sentence or another model, never a crash") {
+  manual_seed(3);
+  nn::LlamaForCausalLM model(small_llama());
+  const TempFolder folder;
+  const std::string whole = file_of(small_values(), kSmallValues, small_tensors(model));
+  const std::string path = folder.file("x.gguf");
+  for (size_t length = 0; length < whole.size() - 32; length += length < 1700 ? 13 : 9001) {
+    CAPTURE(length);
+    write_file(path, whole.substr(0, length));
+    const std::string text = text_of([&] { nn::load_model("", path); });
+    CHECK(text.find("read " + path + ": ") == 0);
+    CHECK(text.find('.', text.size() - 1) == text.size() - 1);
+  }
+  for (size_t at = 0; at < 1700; at += 3) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0xFF);
+    write_file(path, changed);
+    text_of([&] { GgufFile::open(path); });
+  }
+}
+
+TEST_CASE("gguf: what a file may not say is refused in one sentence") {
+  const TempFolder folder;
+  const std::string path = folder.file("x.gguf");
+  const auto refusal = [&](const std::string& content) {
+    write_file(path, content);
+    const std::string text = text_of([&] { nn::load_config(path); });
+    return text.substr(std::min(text.size(), path.size() + 7));
+  };
+  const auto head = [](uint32_t version, uint64_t tensors, uint64_t values) {
+    Bytes b;
+    b.data = "GGUF";
+    return b.put(version).put(tensors).put(values);
+  };
+  CHECK(refusal("GG") == "2 bytes are no GGUF file, which begins with 24 of them.");
+  CHECK(refusal(std::string(24, 'x')) == "it does not begin with GGUF; the file is no GGUF file.");
+  CHECK(refusal(head(0x03000000, 0, 0).data) == "it is of version 50331648; little-endian files of version 2 and 3 are read.");
+  CHECK(refusal(head(3, uint64_t{1} << 60, 0).data).find("it would have 1152921504606846976 tensors and 0 values; at most ") == 0);
+  CHECK(refusal(head(3, 0, 1).put(uint64_t{1} << 62).data).find("a key at byte 24 would have 4611686018427387904 bytes, more than 1000;") == 0);
+  CHECK(refusal(head(3, 0, 1).text("k").put<uint32_t>(9).put<uint32_t>(8).put(uint64_t{1} << 61).data).find("the array at byte ") == 0);
+  CHECK(refusal(head(3, 0, 1).text("k").put<uint32_t>(9).put<uint32_t>(9).put<uint64_t>(1).data).find("has elements of the type 9, which none holds") != std::string::npos);
+  CHECK(refusal(head(3, 0, 1).text("k").put<uint32_t>(77).data).find("has the type 77; there are 13") != std::string::npos);
+  CHECK(refusal(head(3, 0, 2).u32("k", 1).u32("k", 2).data).find("the key k is there twice") == 0);
+  const uint64_t huge = uint64_t{1} << 40;
+  CHECK(refusal(head(3, 1, 0).text("w").put<uint32_t>(2).put(huge).put(huge).put<uint32_t>(0).put<uint64_t>(0).data).find("w has more elements than any file") == 0);
+  CHECK(refusal(head(3, 1, 0).text("w").put<uint32_t>(1).put<uint64_t>(32).put<uint32_t>(12).put<uint64_t>(0).data) ==
+        "w has the type number 12; F32 (0), F16 (1), BF16 (30), Q8_0 (8), Q4_0 (2) and Q4_1 (3) are read.");
+  CHECK(refusal(head(3, 1, 0).text("w").put<uint32_t>(1).put<uint64_t>(33).put<uint32_t>(8).put<uint64_t>(0).data).find("w has rows of 33, no multiple of the 32 of a block of Q8_0") == 0);
+  CHECK(refusal(head(3, 1, 0).text("w").put<uint32_t>(1).put<uint64_t>(8).put<uint32_t>(0).put<uint64_t>(0).data) ==
+        "w ends at byte 32 of the data but the file holds only 0; it was cut short.");
+  Bytes other;
+  other.word("general.architecture", "gemma2");
+  CHECK(refusal(file_of(other, 1, {})) == "its general.architecture is \"gemma2\"; of GGUF files only llama is built.");
+}
