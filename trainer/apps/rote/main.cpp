@@ -29,6 +29,7 @@ constexpr Verb kVerbs[] = {
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
     {"inspect", "parameters, shapes, dtypes and configuration of a saved model", rote::app::inspect},
+    {"convert", "a model of safetensors, GGUF or the hub's cache as a folder of safetensors", rote::app::convert},
     {"env", "processor, instruction set, threads, build and arithmetic contract", rote::app::env},
 };
 

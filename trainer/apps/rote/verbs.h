@@ -12,6 +12,7 @@ int tokenize(int argc, char** argv);
 int tokenizer(int argc, char** argv);
 int hash(int argc, char** argv);
 int inspect(int argc, char** argv);
+int convert(int argc, char** argv);
 int env(int argc, char** argv);
 
 }  // namespace rote::app
