@@ -63,12 +63,16 @@ template <class M>
 void check_statistics(M& model, const nn::Batch& batch) {
   model.train();
   backward(model(batch).loss);
-  for (const auto& [name, x] : model.saved_buffers()) {
+  for (const auto& entry : model.saved_buffers()) {
+    const std::string& name = entry.first;
+    const Tensor& x = entry.second;
     CAPTURE(name);
     if (name.find("num_batches_tracked") != std::string::npos) CHECK(x.item() == 1);
     else CHECK_FALSE(same_bits(x, full(x.shape(), name.find("running_var") != std::string::npos ? 1 : 0)));
   }
-  for (const auto& [name, x] : model.named_parameters()) {
+  for (const auto& entry : model.named_parameters()) {
+    const std::string& name = entry.first;
+    const Tensor& x = entry.second;
     CAPTURE(name);
     CHECK(x.grad().defined());
   }

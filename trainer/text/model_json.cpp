@@ -19,7 +19,7 @@ WordPiece read_wordpiece(const JsonNode& node) {
 
 // The two tokens of an entry of `merges`: "a b" or ["a", "b"].
 std::pair<std::string, std::string> read_merge(const JsonView& entry, const std::string& where, int64_t number) {
-  const auto refuse = [&] [[noreturn]] {
+  const auto refuse = [&] {
     throw IoError(str("tokenizer: ", where, "[", number, "] is ", entry.text().substr(0, 60), "; it must be two tokens, \"a b\" or [\"a\", \"b\"]."));
   };
   if (entry.is_string()) {

@@ -133,9 +133,10 @@ void add_tokens(TokenizerText& text, const Vocabulary& vocabulary, const Compani
     });
   }
   std::stable_sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [id, token] : listed) {
+  for (const auto& entry : listed) {
+    const AddedToken& token = entry.second;
     const bool known = std::any_of(text.added_tokens.begin(), text.added_tokens.end(), [&](const auto& t) { return t.second.content == token.content; });
-    if (!known) text.added_tokens.emplace_back(vocabulary.id_of(token.content).value_or(id), token);
+    if (!known) text.added_tokens.emplace_back(vocabulary.id_of(token.content).value_or(entry.first), token);
   }
   for (const auto& [role, token] : companions.roles(usual)) {
     text.roles.emplace_back(role, token.content);
