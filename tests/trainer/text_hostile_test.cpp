@@ -14,6 +14,13 @@ using rote::testing::TempFolder;
 
 namespace {
 
+// n entries that are all alike.
+std::string list_of(const std::string& entry, int n) {
+  std::string list = entry;
+  while (--n > 0) list += "," + entry;
+  return "[" + list + "]";
+}
+
 const std::string kModel = R"("model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]})";
 
 // What loading and encoding with the file ends in; empty where both work.
@@ -68,6 +75,11 @@ TEST_CASE("hostile: each fault is refused in one sentence") {
       with(R"("pre_tokenizer":{"type":"FixedLength","length":0})"),
       with(R"("decoder":{"type":"Strip","content":"ab","start":1,"stop":1})"),
       with(R"("decoder":{"type":"Strip","content":"a","start":99999999999999999999,"stop":1})"),
+      with("\"normalizer\":{\"type\":\"Prepend\",\"prepend\":\"" + std::string(1 << 20, 'x') + "\"}"),
+      with("\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"" + std::string(1 << 20, 'x') + "\"},\"behavior\":\"Removed\"}"),
+      with("\"added_tokens\":" + list_of("{\"content\":\"\"}", 70000)),
+      with("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":" + list_of("1", 70000) + "}"),
+      with("\"added_tokens\":[{\"id\":3,\"content\":\"" + std::string(1 << 20, 'x') + "\"}]"),
   };
   for (const std::string& file : files) {
     CAPTURE(file.substr(0, 160));

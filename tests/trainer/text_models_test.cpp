@@ -27,12 +27,13 @@ Vocabulary numbered(const std::vector<std::string>& tokens) {
 
 Bpe bpe(const std::vector<std::string>& tokens, const std::vector<std::pair<std::string, std::string>>& merges, const Bpe::Options& options = {}) {
   const Vocabulary vocabulary = numbered(tokens);
-  std::vector<Bpe::Rule> rules;
+  MergeTable table;
+  uint32_t rank = 0;
   for (const auto& [a, b] : merges) {
     const std::string both = a + b.substr(options.continuing_subword_prefix.size());
-    rules.push_back({*vocabulary.id_of(a), *vocabulary.id_of(b), *vocabulary.id_of(both)});
+    table.insert(*vocabulary.id_of(a), *vocabulary.id_of(b), {rank++, static_cast<int32_t>(*vocabulary.id_of(both))});
   }
-  return Bpe(vocabulary, rules, options);
+  return Bpe(vocabulary, table, options);
 }
 
 template <class M>

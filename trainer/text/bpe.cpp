@@ -2,7 +2,6 @@
 #include "trainer/text/bpe.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <queue>
 #include <utility>
@@ -22,8 +21,6 @@ uint32_t utf8_length(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x1
 
 }  // namespace
 
-void MergeTable::reserve(size_t n) { entries_.assign(std::bit_ceil(2 * n + 2), Entry{}); }
-
 size_t MergeTable::slot_of(uint64_t pair) const {
   const size_t mask = entries_.size() - 1;
   size_t slot = (pair * 0x9E3779B97F4A7C15) >> 32 & mask;
@@ -33,17 +30,21 @@ size_t MergeTable::slot_of(uint64_t pair) const {
 
 void MergeTable::insert(int64_t left, int64_t right, Merge merge) {
   const uint64_t pair = key_of(left, right);
-  entries_[slot_of(pair)] = {pair, merge};
+  Entry& entry = entries_[slot_of(pair)];
+  const bool added = entry.merge.id < 0;
+  entry = {pair, merge};
+  if (!added || 2 * ++size_ < entries_.size()) return;
+  std::vector<Entry> old(2 * entries_.size());
+  old.swap(entries_);
+  for (const Entry& one : old) {
+    if (one.merge.id >= 0) entries_[slot_of(one.pair)] = one;
+  }
 }
 
 MergeTable::Merge MergeTable::find(int64_t left, int64_t right) const { return entries_[slot_of(key_of(left, right))].merge; }
 
-Bpe::Bpe(Vocabulary vocabulary, const std::vector<Rule>& rules, Options options)
-    : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
-  merges_.reserve(rules.size());
-  for (size_t i = 0; i < rules.size(); ++i) {
-    merges_.insert(rules[i].left, rules[i].right, {static_cast<uint32_t>(i), static_cast<int32_t>(rules[i].merged)});
-  }
+Bpe::Bpe(Vocabulary vocabulary, MergeTable merges, Options options)
+    : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), options_(std::move(options)) {
   if (options_.unk_token) unk_id_ = vocabulary_.id_of(*options_.unk_token);
   if (options_.byte_fallback) {
     for (unsigned byte = 0; byte < 256; ++byte) {

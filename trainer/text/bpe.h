@@ -20,8 +20,6 @@ class MergeTable {
     int32_t id = -1;    // of the token that results; -1: none
   };
 
-  void reserve(size_t n);
-  // REQUIRES: no more pairs than were reserved.
   void insert(int64_t left, int64_t right, Merge merge);
   Merge find(int64_t left, int64_t right) const;
 
@@ -32,7 +30,8 @@ class MergeTable {
   };
   size_t slot_of(uint64_t pair) const;
 
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_ = std::vector<Entry>(16);
+  size_t size_ = 0;
 };
 
 // Sennrich et al. 2016, arXiv:1508.07909. Immutable once built; any thread may call it.
@@ -47,11 +46,8 @@ class Bpe {
     bool ignore_merges = false;                           // a word that is a token is that token
   };
 
-  // `merges` in order, as pairs of ids of `vocabulary`; `merged` is the id of the token that each results in.
-  struct Rule {
-    int64_t left = 0, right = 0, merged = 0;
-  };
-  Bpe(Vocabulary vocabulary, const std::vector<Rule>& rules, Options options);
+  // `merges` by ids of `vocabulary`.
+  Bpe(Vocabulary vocabulary, MergeTable merges, Options options);
 
   // Throws StateError where the unknown token is asked for and not in the vocabulary.
   void tokenize(std::u32string_view word, std::vector<Piece>& pieces) const;

@@ -14,6 +14,7 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxItems = 65536;
 constexpr size_t kMaxMembers = 64;
+constexpr size_t kMaxText = 65536;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -278,6 +279,11 @@ JsonNode JsonNode::at(std::string_view key) const {
 std::string JsonNode::text() const {
   ROTE_CHECK(value.is_string(), IoError, "tokenizer: ", where, " is ", value.type_name(), "; it must be a string.");
   return value.string();
+}
+
+std::string JsonNode::short_text() const {
+  ROTE_CHECK(value.text().size() <= kMaxText, IoError, "tokenizer: ", where, " has ", value.text().size(), " bytes; at most ", kMaxText, " are read.");
+  return text();
 }
 
 bool JsonNode::truth() const {

@@ -76,6 +76,8 @@ struct JsonNode {
   bool has(std::string_view key) const;  // and is not null
   JsonNode at(std::string_view key) const;
   std::string text() const;
+  // The same, of a part of a component: at most 65536 bytes.
+  std::string short_text() const;
   bool truth() const;
   int64_t count() const;  // an integer in [0, 2^31)
   double number() const;

@@ -53,9 +53,8 @@ Bpe read_bpe(const JsonNode& node) {
   Vocabulary vocabulary = read_vocabulary(node.at("vocab"));
   const JsonNode merges = node.at("merges");
   ROTE_CHECK(merges.value.is_array(), IoError, "tokenizer: ", merges.where, " is ", merges.value.type_name(), "; it must be a list.");
-  std::vector<Bpe::Rule> rules;
-  rules.reserve(static_cast<size_t>(merges.value.size()));
-  int64_t number = 0;
+  MergeTable table;
+  uint32_t number = 0;
   merges.value.for_each_item([&](const JsonView& entry) {
     if (entry.is_string() && entry.text().starts_with("\"#version")) return;
     const auto [left, right] = read_merge(entry, merges.where, number);
@@ -68,10 +67,9 @@ Bpe read_bpe(const JsonNode& node) {
     const int64_t a = id_of(left), b = id_of(right);
     ROTE_CHECK(right.size() >= options.continuing_subword_prefix.size(), IoError, "tokenizer: ", merges.where, "[", number,
                "] continues a word with \"", right, "\", which is shorter than the prefix \"", options.continuing_subword_prefix, "\".");
-    rules.push_back({a, b, id_of(left + right.substr(options.continuing_subword_prefix.size()))});
-    ++number;
+    table.insert(a, b, {number++, static_cast<int32_t>(id_of(left + right.substr(options.continuing_subword_prefix.size())))});
   });
-  return Bpe(std::move(vocabulary), rules, std::move(options));
+  return Bpe(std::move(vocabulary), std::move(table), std::move(options));
 }
 
 Unigram read_unigram(const JsonNode& node) {

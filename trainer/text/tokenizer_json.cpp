@@ -12,6 +12,8 @@
 namespace rote::text {
 namespace {
 
+constexpr int64_t kMaxAddedTokens = 65536;
+
 // Reads the component `node` by its type from `readers`, a list of {type, function}. Throws ArgumentError where it is none of them.
 template <class Reader, size_t N>
 auto read_typed(const JsonNode& node, const char* kind, const Reader (&readers)[N]) {
@@ -40,13 +42,13 @@ void read_steps(const JsonNode& node, const char* kind, const char* parts, const
   }
 }
 
+std::u32string characters(const JsonNode& node) { return decode_text(node.short_text(), "tokenizer"); }
+
 // A pattern {"String": …} or {"Regex": …}.
 Regex read_pattern(const JsonNode& node) {
-  if (node.has("String")) return Regex::literal(decode_text(node.at("String").text(), "tokenizer"));
-  return Regex(node.at("Regex").text(), str("tokenizer: ", node.where));
+  if (node.has("String")) return Regex::literal(characters(node.at("String")));
+  return Regex(node.at("Regex").short_text(), str("tokenizer: ", node.where));
 }
-
-std::u32string characters(const JsonNode& node) { return decode_text(node.text(), "tokenizer"); }
 
 template <class Step, class Kind>
 Step plain(const JsonNode&) {
@@ -77,7 +79,8 @@ constexpr StepReader<NormalizerStep> kNormalizers[] = {
     {"ByteLevel", plain<NormalizerStep, ByteLevelLetters>},
     {"Precompiled", [](const JsonNode& n) -> NormalizerStep {
        const JsonNode map = n.at("precompiled_charsmap");
-       return Charsmap(map.text(), map.where);
+       ROTE_CHECK(map.value.is_string(), IoError, "tokenizer: ", map.where, " is ", map.value.type_name(), "; it must be a string.");
+       return Charsmap(map.value.text().substr(1, map.value.text().size() - 2), map.where);  // as written: base64 needs no escapes
      }},
 };
 
@@ -97,7 +100,7 @@ SplitBehavior read_behavior(const JsonNode& node) {
 
 PreTokenizerStep read_split(const JsonNode& node) {
   const JsonNode pattern = node.at("pattern");
-  const auto known = pattern.has("Regex") ? WordPattern::of(pattern.at("Regex").text()) : std::nullopt;
+  const auto known = pattern.has("Regex") ? WordPattern::of(pattern.at("Regex").short_text()) : std::nullopt;
   const SplitBehavior behavior = read_behavior(node.at("behavior"));
   const bool invert = node.truth("invert", false);
   if (known) return Split{*known, behavior, invert};
@@ -253,7 +256,7 @@ constexpr StepReader<DecoderStep> kDecoders[] = {
 
 AddedToken read_added_token(const JsonNode& node) {
   AddedToken token;
-  token.content = node.at("content").text();
+  token.content = node.at("content").short_text();
   token.single_word = node.truth("single_word", false);
   token.lstrip = node.truth("lstrip", false);
   token.rstrip = node.truth("rstrip", false);
@@ -286,6 +289,8 @@ TokenizerSpec read_tokenizer_json(std::string_view bytes, const std::string& pat
   if (root.has("added_tokens")) {
     const JsonNode tokens = root.at("added_tokens");
     ROTE_CHECK(tokens.value.is_array(), IoError, "tokenizer: ", tokens.where, " is ", tokens.value.type_name(), "; it must be a list.");
+    const int64_t n = tokens.value.size();
+    ROTE_CHECK(n <= kMaxAddedTokens, IoError, "tokenizer: ", tokens.where, " has ", n, " entries; at most ", kMaxAddedTokens, " are read.");
     tokens.value.for_each_item([&](const JsonView& token) {
       spec.added_tokens.push_back(read_added_token({token, str(tokens.where, "[", spec.added_tokens.size(), "]")}));
     });

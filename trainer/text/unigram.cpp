@@ -46,14 +46,15 @@ uint32_t Trie::child(uint32_t node, char32_t c) const {
   return entry.key == 0 ? kNone : entry.child;
 }
 
-Unigram::Unigram(std::vector<std::string> tokens, std::vector<double> scores, Options options)
-    : tokens_(std::move(tokens)), scores_(std::move(scores)), options_(options) {
+Unigram::Unigram(const std::vector<std::string>& tokens, std::vector<double> scores, Options options)
+    : scores_(std::move(scores)), options_(options) {
   ROTE_CHECK(!options_.unk_id || *options_.unk_id < size(), ArgumentError, "unigram: unk_id is ", options_.unk_id.value_or(0), " but there are ",
              size(), " tokens; it must be one of theirs.");
   double least = std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < tokens_.size(); ++i) {
-    vocabulary_.add(tokens_[i], static_cast<int64_t>(i));
-    const uint32_t node = trie_.insert(decode_text(tokens_[i], "unigram"));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (const auto earlier = vocabulary_.id_of(tokens[i])) hidden_[*earlier] = tokens[i];
+    vocabulary_.add(tokens[i], static_cast<int64_t>(i));
+    const uint32_t node = trie_.insert(decode_text(tokens[i], "unigram"));
     if (ids_.size() < trie_.nodes()) ids_.resize(trie_.nodes(), -1);
     if (node != 0) ids_[node] = static_cast<int32_t>(i);
     least = std::min(least, scores_[i]);
@@ -63,7 +64,8 @@ Unigram::Unigram(std::vector<std::string> tokens, std::vector<double> scores, Op
 }
 
 std::optional<std::string_view> Unigram::token_of(int64_t id) const {
-  return id >= 0 && id < size() ? std::optional<std::string_view>(tokens_[static_cast<size_t>(id)]) : std::nullopt;
+  const auto hidden = hidden_.find(id);
+  return hidden != hidden_.end() ? std::optional<std::string_view>(hidden->second) : vocabulary_.token_of(id);
 }
 
 void Unigram::tokenize(std::u32string_view word, std::vector<Piece>& pieces) const {

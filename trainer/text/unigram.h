@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,12 +45,12 @@ class Unigram {
   };
 
   // `tokens` by id, with their log probabilities; of equal ones the later is found. Throws ArgumentError where unk_id is not among them.
-  Unigram(std::vector<std::string> tokens, std::vector<double> scores, Options options);
+  Unigram(const std::vector<std::string>& tokens, std::vector<double> scores, Options options);
 
   // Throws StateError where a character is unknown and there is no unk_id.
   void tokenize(std::u32string_view word, std::vector<Piece>& pieces) const;
 
-  // Equal tokens once; token_of() below knows them all.
+  // Equal tokens once; token_of() knows them all.
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::optional<std::string_view> token_of(int64_t id) const;
   int64_t size() const { return static_cast<int64_t>(scores_.size()); }
@@ -58,10 +59,10 @@ class Unigram {
  private:
   void push_unknown(std::u32string_view word, uint32_t begin, uint32_t end, std::vector<Piece>& pieces) const;
 
-  std::vector<std::string> tokens_;
   std::vector<double> scores_;
   Options options_;
   Vocabulary vocabulary_;
+  std::map<int64_t, std::string> hidden_;  // tokens of which there is a later equal one
   Trie trie_;
   std::vector<int32_t> ids_;  // by node of the trie: the token that ends there, or -1
   double unk_score_ = 0;
