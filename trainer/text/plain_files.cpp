@@ -133,10 +133,10 @@ void add_tokens(TokenizerText& text, const Vocabulary& vocabulary, const Compani
     });
   }
   std::stable_sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& entry : listed) {
-    const AddedToken& token = entry.second;
-    const bool known = std::any_of(text.added_tokens.begin(), text.added_tokens.end(), [&](const auto& t) { return t.second.content == token.content; });
-    if (!known) text.added_tokens.emplace_back(vocabulary.id_of(token.content).value_or(entry.first), token);
+  for (const auto& one : listed) {
+    const auto same = [&](const auto& known) { return known.second.content == one.second.content; };
+    if (std::any_of(text.added_tokens.begin(), text.added_tokens.end(), same)) continue;
+    text.added_tokens.emplace_back(vocabulary.id_of(one.second.content).value_or(one.first), one.second);
   }
   for (const auto& [role, token] : companions.roles(usual)) {
     text.roles.emplace_back(role, token.content);
