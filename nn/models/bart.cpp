@@ -162,29 +162,11 @@ Signature BartModel::signature() const {
 
 ModelOutput BartModel::forward(const Batch& in) {
   const auto& c = static_cast<const BartConfig&>(*config());
-  const bool with_states = wants_hidden_states(in), with_probabilities = wants_attentions(in);
-  ModelOutput out;
-  DecoderSurroundings around{.encoded = in.find("encoder_outputs"), .encoded_mask = key_mask(in.find("attention_mask")), .with_probabilities = with_probabilities};
-  if (!around.encoded.defined()) {
-    const ModelOutput encoded = encoder(in["input_ids"], DecoderSurroundings{.mask = {.mask = around.encoded_mask}, .with_probabilities = with_probabilities}, with_states);
-    around.encoded = encoded.last_hidden_state;
-    out.encoder_hidden_states = encoded.hidden_states;
-    out.encoder_attentions = encoded.attentions;
-  }
   const int64_t pad = c.pad_token_id.value_or(0), start = *c.decoder_start();
   // Without decoder inputs or labels the inputs themselves are shifted, as the reference does.
   const bool given = in.contains("decoder_input_ids") || in.contains("labels");
   const Tensor ids = given ? decoder_inputs(in, start, pad) : shift_right(in["input_ids"], start, pad);
-  const int64_t T = ids.size(1), past = in.cache != nullptr ? in.cache->length() : 0;
-  around.mask = causal_mask(in.find("decoder_attention_mask"), T, past + T);
-  around.cache = in.cache;
-  const ModelOutput decoded = decoder(ids, around, with_states);
-  out.last_hidden_state = decoded.last_hidden_state;
-  out.decoder_hidden_states = decoded.hidden_states;
-  out.decoder_attentions = decoded.attentions;
-  out.cross_attentions = decoded.cross_attentions;
-  out.encoder_last_hidden_state = around.encoded;
-  return out;
+  return encode_and_decode(encoder, decoder, in, ids, wants_hidden_states(in), wants_attentions(in));
 }
 
 BartForConditionalGeneration::BartForConditionalGeneration(std::shared_ptr<BartConfig> config)

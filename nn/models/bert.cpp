@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/ops.h"
+#include "nn/encoder.h"
 
 namespace rote::nn {
 
@@ -85,8 +86,8 @@ BertSelfAttention::BertSelfAttention(const BertConfig& c)
 }
 
 AttentionResult BertSelfAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
-  return attend(split_heads(query(x), heads), split_heads(key(x), heads), split_heads(value(x), heads),
-                {.mask = mask, .dropout = training() ? dropout.p : 0, .with_probabilities = with_probabilities});
+  const Tensor q = split_heads(query(x), heads), k = split_heads(key(x), heads), v = split_heads(value(x), heads);
+  return attend(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0, .with_probabilities = with_probabilities});
 }
 
 BertSelfOutput::BertSelfOutput(const BertConfig& c)
@@ -136,16 +137,7 @@ BertEncoder::BertEncoder(const BertConfig& c) {
 }
 
 ModelOutput BertEncoder::forward(const Tensor& x, const Tensor& mask, bool with_states, bool with_probabilities) {
-  ModelOutput out;
-  out.last_hidden_state = x;
-  if (with_states) out.hidden_states.push_back(x);
-  for (size_t i = 0; i < layer.size(); ++i) {
-    const AttentionResult result = layer[i](out.last_hidden_state, mask, with_probabilities);
-    out.last_hidden_state = result.context;
-    if (with_states) out.hidden_states.push_back(result.context);
-    if (with_probabilities) out.attentions.push_back(result.probabilities);
-  }
-  return out;
+  return encode(layer, x, with_states, with_probabilities, mask);
 }
 
 BertPooler::BertPooler(const BertConfig& c) : dense(c.hidden_size, c.hidden_size), activation("tanh") {

@@ -2,6 +2,7 @@
 
 #include "autograd/ops.h"
 #include "kernels/math64.h"
+#include "nn/encoder.h"
 #include "nn/family.h"
 #include "nn/loss.h"
 
@@ -83,8 +84,8 @@ DistilBertSelfAttention::DistilBertSelfAttention(const DistilBertConfig& c)
 }
 
 AttentionResult DistilBertSelfAttention::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
-  AttentionResult result = attend(split_heads(q_lin(x), heads), split_heads(k_lin(x), heads), split_heads(v_lin(x), heads),
-                                  {.mask = mask, .dropout = training() ? dropout.p : 0, .with_probabilities = with_probabilities});
+  const Tensor q = split_heads(q_lin(x), heads), k = split_heads(k_lin(x), heads), v = split_heads(v_lin(x), heads);
+  AttentionResult result = attend(q, k, v, {.mask = mask, .dropout = training() ? dropout.p : 0, .with_probabilities = with_probabilities});
   result.context = out_lin(result.context);
   return result;
 }
@@ -110,16 +111,7 @@ DistilBertTransformer::DistilBertTransformer(const DistilBertConfig& c) {
 }
 
 ModelOutput DistilBertTransformer::forward(const Tensor& x, const Tensor& mask, bool with_states, bool with_probabilities) {
-  ModelOutput out;
-  out.last_hidden_state = x;
-  if (with_states) out.hidden_states.push_back(x);
-  for (size_t i = 0; i < layer.size(); ++i) {
-    const AttentionResult result = layer[i](out.last_hidden_state, mask, with_probabilities);
-    out.last_hidden_state = result.context;
-    if (with_states) out.hidden_states.push_back(result.context);
-    if (with_probabilities) out.attentions.push_back(result.probabilities);
-  }
-  return out;
+  return encode(layer, x, with_states, with_probabilities, mask);
 }
 
 DistilBertModel::DistilBertModel(std::shared_ptr<DistilBertConfig> config) : Model(config), embeddings(*config), transformer(*config) {

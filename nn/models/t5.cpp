@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "autograd/ops.h"
 #include "kernels/math64.h"
@@ -215,27 +216,11 @@ Signature T5ForConditionalGeneration::signature() const {
 
 ModelOutput T5ForConditionalGeneration::forward(const Batch& in) {
   const auto& c = static_cast<const T5Config&>(*config());
-  const bool with_states = wants_hidden_states(in), with_probabilities = wants_attentions(in);
-  ModelOutput out;
-  DecoderSurroundings around{.encoded = in.find("encoder_outputs"), .encoded_mask = key_mask(in.find("attention_mask")), .with_probabilities = with_probabilities};
-  if (!around.encoded.defined()) {
-    const ModelOutput encoded = encoder(in["input_ids"], DecoderSurroundings{.mask = {.mask = around.encoded_mask}, .with_probabilities = with_probabilities}, with_states);
-    around.encoded = encoded.last_hidden_state;
-    out.encoder_hidden_states = encoded.hidden_states;
-    out.encoder_attentions = encoded.attentions;
-  }
   const Tensor ids = decoder_inputs(in, *c.decoder_start(), c.pad_token_id.value_or(0));
-  const int64_t T = ids.size(1), past = in.cache != nullptr ? in.cache->length() : 0;
-  around.mask = causal_mask(in.find("decoder_attention_mask"), T, past + T);
-  around.cache = in.cache;
-  const ModelOutput decoded = decoder(ids, around, with_states);
-  const Tensor x = c.scale_decoder_outputs ? decoded.last_hidden_state * (1 / std::sqrt(static_cast<double>(c.d_model))) : decoded.last_hidden_state;
-  out.logits = lm_head(x);
+  ModelOutput out = encode_and_decode(encoder, decoder, in, ids, wants_hidden_states(in), wants_attentions(in));
+  const Tensor x = std::exchange(out.last_hidden_state, {});
+  out.logits = lm_head(c.scale_decoder_outputs ? x * (1 / std::sqrt(static_cast<double>(c.d_model))) : x);
   out.loss = class_loss(out.logits, in.find("labels"), divisor(signature(), in));
-  out.decoder_hidden_states = decoded.hidden_states;
-  out.decoder_attentions = decoded.attentions;
-  out.cross_attentions = decoded.cross_attentions;
-  out.encoder_last_hidden_state = around.encoded;
   return out;
 }
 

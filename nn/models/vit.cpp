@@ -1,6 +1,7 @@
 #include "nn/models/vit.h"
 
 #include "autograd/ops.h"
+#include "nn/encoder.h"
 #include "nn/family.h"
 #include "nn/loss.h"
 
@@ -91,8 +92,8 @@ ViTSelfAttention::ViTSelfAttention(const ViTConfig& c)
 }
 
 AttentionResult ViTSelfAttention::forward(const Tensor& x, bool with_probabilities) {
-  return attend(split_heads(query(x), heads), split_heads(key(x), heads), split_heads(value(x), heads),
-                {.dropout = training() ? dropout : 0, .with_probabilities = with_probabilities});
+  const Tensor q = split_heads(query(x), heads), k = split_heads(key(x), heads), v = split_heads(value(x), heads);
+  return attend(q, k, v, {.dropout = training() ? dropout : 0, .with_probabilities = with_probabilities});
 }
 
 ViTDense::ViTDense(int64_t I, int64_t O, double p) : dense(I, O), dropout(p) { add_modules({{"dense", dense}, {"dropout", dropout}}); }
@@ -133,16 +134,7 @@ ViTEncoder::ViTEncoder(const ViTConfig& c) {
 }
 
 ModelOutput ViTEncoder::forward(const Tensor& x, bool with_states, bool with_probabilities) {
-  ModelOutput out;
-  out.last_hidden_state = x;
-  if (with_states) out.hidden_states.push_back(x);
-  for (size_t i = 0; i < layer.size(); ++i) {
-    const AttentionResult result = layer[i](out.last_hidden_state, with_probabilities);
-    out.last_hidden_state = result.context;
-    if (with_states) out.hidden_states.push_back(result.context);
-    if (with_probabilities) out.attentions.push_back(result.probabilities);
-  }
-  return out;
+  return encode(layer, x, with_states, with_probabilities);
 }
 
 ViTPooler::ViTPooler(const ViTConfig& c) : dense(c.hidden_size, c.pooler_output_size.value_or(c.hidden_size)), activation(c.pooler_act) {
