@@ -95,6 +95,13 @@ Loaded<Model> load_model(const std::string& class_or_task, const std::string& na
   return loaded;
 }
 
+Loaded<Model> load_finetuned(const std::string& class_or_task, const std::string& name, const PretrainedOptions& options) {
+  Loaded<Model> loaded = load_model(class_or_task, name, options);
+  ROTE_CHECK(loaded.report.missing.empty(), ArgumentError, name, ": this model was not fine-tuned for ", class_or_task, ", ", loaded.report.text(),
+             "; train it first (rote train).");
+  return loaded;
+}
+
 std::ostream& operator<<(std::ostream& out, const std::shared_ptr<Config>& config) { return out << config_text(*config); }
 
 std::string known_models() {

@@ -174,7 +174,7 @@ TEST_CASE("rote: the other verbs refuse in one sentence with exit code 2") {
       {"evaluate --model_name_or_path model --validation_file test.tsv --max_length 16", "model: this model was not fine-tuned for text-classification"},
       {"evaluate --model_name_or_path out --validation_file meh.tsv --max_length 16", "meh.tsv:2: label \"meh\" is none of the model's: neg, pos."},
       {"evaluate --model_name_or_path out --validation_file empty.csv --max_length 16", "empty.csv"},
-      {"evaluate --model_name_or_path out --validation_file test.tsv", "--max_seq_length: 128 tokens, the model takes at most 40; give that or less."},
+      {"evaluate --model_name_or_path out --validation_file test.tsv --max_length 41", "--max_seq_length: 41 tokens, the model takes at most 40; give that or less."},
       {"predict --model_name_or_path out --max_length 16", "give texts or --test_file, one of the two."},
       {"predict --model_name_or_path out --max_length 16 --test_file test.tsv good", "give texts or --test_file, one of the two."},
       {"predict --model_name_or_path out --max_length 16 \"$(printf 'b\\377d')\"", "the command line:1: "},

@@ -1,4 +1,4 @@
-// trainer/data_arguments.cpp — the rows of DataArguments.
+// trainer/data_arguments.cpp — the rows of the arguments that name a model and files.
 #include "trainer/data_arguments.h"
 
 #include "kernels/check.h"
@@ -19,20 +19,45 @@ std::vector<std::string> split_columns(std::vector<std::string>& text_column_nam
   return {str("--text_column_names: names ", columns.size(), " columns; a model takes one text or a pair of two.")};
 }
 
+const ArgumentTable<ModelArguments>& ModelArguments::table() {
+  using M = ModelArguments;
+  static const ArgumentTable<M> rows = {
+      "model",
+      {
+          field(&M::model_name_or_path,
+                {.name = "model_name_or_path", .help = "folder with config.json, weights and the tokenizer's files, or a name in the hub's cache"}),
+          field(&M::tokenizer_name, {.name = "tokenizer_name", .help = "folder or name of another tokenizer than the model's"}),
+          field(&M::cache_dir, {.name = "cache_dir", .help = "where the hub's cache lies, if not where HF_HOME says"}),
+          field(&M::model_revision, {.name = "model_revision", .help = "branch, tag or commit of a name of the hub"}),
+          field(&M::ignore_mismatched_sizes, {.name = "ignore_mismatched_sizes", .help = "draw weights anew that have another shape in the checkpoint"}),
+      },
+  };
+  return rows;
+}
+
+const ArgumentTable<TrainSources>& TrainSources::table() {
+  using T = TrainSources;
+  static const ArgumentTable<T> rows = {
+      "training data",
+      {
+          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl"}),
+          field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
+      },
+  };
+  return rows;
+}
+
 const ArgumentTable<DataArguments>& DataArguments::table() {
   using D = DataArguments;
   static const ArgumentTable<D> rows = {
-      "model and data",
+      "task and data",
       {
           field(&D::task, {.name = "task", .help = "what the model learns"}),
-          field(&D::model_name_or_path,
-                {.name = "model_name_or_path", .help = "folder with config.json, model.safetensors and tokenizer.json", .required = true}),
-          field(&D::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl", .required = true}),
           field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
-          field(&D::max_seq_length,
-                {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
+          field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut; by default 128, or what the model takes",
+                                     .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
       },
       [](D& args) { return split_columns(args.text_column_names); },
   };

@@ -1,4 +1,4 @@
-// trainer/data_arguments.h — DataArguments: the model and the files that `rote train` and its relatives work on. No rows (data_arguments.cpp).
+// trainer/data_arguments.h — what `rote train` and its relatives work on: the task, the model, the files. No rows (data_arguments.cpp).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,30 @@ namespace rote {
 enum class Task { text_classification };
 inline WordList words_of(Task) { return {"text-classification"}; }
 
+struct ModelArguments {
+  std::string model_name_or_path = "";
+  std::optional<std::string> tokenizer_name = {};  // not given: of the model
+  std::optional<std::string> cache_dir = {};
+  std::string model_revision = "main";
+  bool ignore_mismatched_sizes = false;
+
+  static const ArgumentTable<ModelArguments>& table();
+};
+
+// What a run starts from. Nothing of it is given where a saved model is evaluated.
+struct TrainSources {
+  std::optional<std::string> train_file = {};
+  std::optional<std::string> config_name = {};  // a model with new weights, in place of a checkpoint
+
+  static const ArgumentTable<TrainSources>& table();
+};
+
 struct DataArguments {
   Task task = Task::text_classification;
-  std::string model_name_or_path = "";
-  std::string train_file = "";
   std::optional<std::string> validation_file = {};
   std::vector<std::string> text_column_names = {"text"};  // one text, or the two of a pair
   std::string label_column_name = "label";
-  int64_t max_seq_length = 128;  // tokens, special ones included
+  std::optional<int64_t> max_seq_length = {};  // tokens, special ones included; not given: by the task
 
   static const ArgumentTable<DataArguments>& table();
 };

@@ -13,6 +13,7 @@ EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const st
   pass.batch = [&](const std::vector<int64_t>& rows) { return collate(dataset, rows); };
   pass.forward = [&](const nn::Batch& batch) { return compute_loss(model_, batch); };
   pass.label_name = labels.empty() ? "" : labels[0];
+  pass.preprocess = options_.preprocess_logits_for_metrics;
   pass.keep_outputs = keep_outputs;
   pass.nan_inf_filter = args_.logging_nan_inf_filter;
   pass.on_batch = [&](int64_t batches) {

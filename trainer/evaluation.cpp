@@ -5,6 +5,7 @@
 
 #include "autograd/mode.h"
 #include "kernels/pool.h"
+#include "tensor/generator.h"
 #include "trainer/text_forms.h"
 
 namespace rote {
@@ -41,16 +42,12 @@ bool is_scored(const nn::Signature& signature, const nn::Batch& batch) {
   return signature.scored == nn::Scored::none || nn::total(nn::count_targets(signature, batch)) > 0;
 }
 
-// The values of all outputs but the loss, each to the end of its list.
-void keep(const nn::ModelOutput& outputs, std::vector<std::vector<Tensor>>& kept) {
-  size_t index = 0;
-  for (const nn::ModelOutput::Field& field : outputs.fields()) {
-    if (field.name == "loss") continue;
-    for (const Tensor& value : field.values) {
-      if (kept.size() <= index) kept.resize(index + 1);
-      kept[index++].push_back(value);
-    }
-  }
+// All outputs but the loss, in order.
+std::vector<Tensor> outputs_of(const nn::ModelOutput& outputs) {
+  std::vector<Tensor> values;
+  for (const nn::ModelOutput::Field& field : outputs.fields())
+    if (field.name != "loss") values.insert(values.end(), field.values.begin(), field.values.end());
+  return values;
 }
 
 }  // namespace
@@ -70,7 +67,11 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
   while (out.rows < rows) {
     std::vector<int64_t> wanted;
     for (int64_t row = out.rows; row < std::min(out.rows + pass.batch_rows, rows); ++row) wanted.push_back(row);
-    const nn::Batch batch = pass.batch(wanted);
+    // What a collator draws (masks) is drawn by row, the same at each evaluation.
+    const nn::Batch batch = [&] {
+      const RunScopeGuard scope({.seed = current_seed(), .first_sample = static_cast<uint64_t>(out.rows), .samples = static_cast<int64_t>(wanted.size())});
+      return pass.batch(wanted);
+    }();
     LossOutput result;
     with_default_control([&] { result = pass.forward(batch); });
     const double count = static_cast<double>(wanted.size());
@@ -84,8 +85,12 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
       }
     }
     if (pass.keep_outputs) {
-      keep(result.outputs, outputs);
-      if (const Tensor own = batch.find(pass.label_name); own.defined()) labels.push_back(own);
+      const Tensor own = batch.find(pass.label_name);
+      std::vector<Tensor> values = outputs_of(result.outputs);
+      if (pass.preprocess) values = pass.preprocess(std::move(values), own);
+      outputs.resize(std::max(outputs.size(), values.size()));
+      for (size_t i = 0; i < values.size(); ++i) outputs[i].push_back(values[i]);
+      if (own.defined()) labels.push_back(own);
     }
     out.rows += static_cast<int64_t>(wanted.size());
     if (pass.on_batch) pass.on_batch(out.batches);
@@ -113,6 +118,7 @@ EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, 
   };
   const std::vector<std::string> labels = model.signature().label_names();
   pass.label_name = labels.empty() ? "" : labels[0];
+  pass.preprocess = options.preprocess_logits_for_metrics;
   return run_evaluation(model, pass, "evaluate");
 }
 

@@ -19,6 +19,9 @@ struct EvalPrediction {
   Tensor label_ids;
 };
 using ComputeMetrics = std::function<Metrics(const EvalPrediction&)>;
+// What is kept of a batch's outputs but the loss, in place of all of them: classes in place of logits over a vocabulary. Labels are undefined where
+// the batch has none.
+using PreprocessLogits = std::function<std::vector<Tensor>(std::vector<Tensor> outputs, const Tensor& labels)>;
 
 struct LossOutput {
   Tensor loss;  // undefined where the batch has no labels
@@ -31,6 +34,7 @@ struct EvaluationPass {
   std::function<nn::Batch(const std::vector<int64_t>& rows)> batch;
   std::function<LossOutput(const nn::Batch&)> forward;
   std::string label_name;       // the key of label_ids
+  PreprocessLogits preprocess = {};
   bool keep_outputs = true;
   bool nan_inf_filter = true;   // batches whose loss is not finite, or that have nothing to score, are left out of the mean
   std::function<void(int64_t batches)> on_batch = {};
@@ -54,6 +58,7 @@ Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& pr
 struct EvaluateOptions {
   int64_t batch_rows = 8;
   data::Collator data_collator = data::default_collate;
+  PreprocessLogits preprocess_logits_for_metrics = {};
 };
 EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options);
 

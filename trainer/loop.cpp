@@ -180,6 +180,11 @@ Metrics Trainer::train_metrics(const Run& run) const {
   return metrics;
 }
 
+// What a micro-batch draws, in its collator or in the model, is a function of its samples' places in the run.
+RunScope Trainer::scope_of(int64_t first_sample, int64_t samples) const {
+  return {.seed = static_cast<uint64_t>(args_.seed), .first_sample = static_cast<uint64_t>(first_sample), .samples = samples, .sample_leaf = options_.rote.sample_leaf};
+}
+
 // The micro-batches of the next update, all of them up front: each is divided by the targets of all.
 Trainer::Window Trainer::next_window(const Run& run, const std::vector<int64_t>& order) const {
   const data::Dataset& dataset = *options_.train_dataset;
@@ -188,9 +193,12 @@ Trainer::Window Trainer::next_window(const Run& run, const std::vector<int64_t>&
   Window window;
   window.targets.resize(labels.size());
   const int64_t count = std::min(run.accumulation, run.batches - run.micro);
+  int64_t first_sample = run.consumed;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, dataset.size());
     window.rows.emplace_back(order.begin() + first, order.begin() + last);
+    const RunScopeGuard scope(scope_of(first_sample, last - first));
+    first_sample += last - first;
     window.batches.push_back(collate(dataset, window.rows.back()));
     const nn::TargetCounts targets = nn::count_targets(signature, window.batches.back());
     for (size_t key = 0; key < labels.size(); ++key) {
@@ -233,10 +241,7 @@ bool Trainer::run_window(Run& run, const Window& window) {
   for (size_t i = 0; i < window.batches.size(); ++i) {
     nn::Batch batch = window.batches[i];
     batch.num_items = window.targets;
-    const RunScopeGuard scope({.seed = static_cast<uint64_t>(args_.seed),
-                               .first_sample = static_cast<uint64_t>(run.consumed),
-                               .samples = static_cast<int64_t>(window.rows[i].size()),
-                               .sample_leaf = options_.rote.sample_leaf});
+    const RunScopeGuard scope(scope_of(run.consumed, static_cast<int64_t>(window.rows[i].size())));
     if (!window.is_empty()) loss += audited_ ? training_step(model_, batch) : audited_step(batch);
     const int64_t elements = batch.at(model_.signature().main).numel();
     state_.total_flos = static_cast<double>(state_.total_flos) + static_cast<double>(run.flops_per_element) * static_cast<double>(elements);
@@ -392,9 +397,9 @@ void Trainer::check_saved_files(const std::string& folder) const {
                " has other labels (id2label) than the rows of this run; give the rows that it was trained on.");
   }
   if (!options_.processing_class) return;
-  for (const auto& [name, bytes] : options_.processing_class->files())
+  for (const auto& [name, bytes] : options_.processing_class->files)
     ROTE_CHECK(read_file((root / name).string()) == bytes, StateError, "resume_from_checkpoint: ", (root / name).string(),
-               " is not the tokenizer of this run; train with the one of the checkpoint.");
+               " is not that of this run; train with the one of the checkpoint.");
 }
 
 // Whether the same rows come next, with the same randomness.

@@ -76,7 +76,7 @@ Trainer::Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions
   ROTE_CHECK(args_.save_strategy != SaveStrategy::best || options_.eval_dataset != nullptr, ArgumentError,
              "save_strategy: best needs evaluations; give an eval_dataset and an --eval_strategy.");
   if (!options_.data_collator) {
-    if (options_.processing_class) options_.data_collator = data::PadCollator(*options_.processing_class);
+    if (options_.processing_class && options_.processing_class->tokenizer) options_.data_collator = data::PadCollator(*options_.processing_class->tokenizer);
     else options_.data_collator = data::default_collate;
   }
   if (!optimizer_) make_optimizer(args_, {});  // refuses its options before a folder is made
@@ -132,7 +132,8 @@ nn::Batch Trainer::collate(const data::Dataset& dataset, const std::vector<int64
 
 void Trainer::write_model(const std::string& folder) const {
   nn::save_pretrained(model_, folder);
-  if (options_.processing_class) options_.processing_class->save(folder);
+  if (!options_.processing_class) return;
+  for (const auto& [name, bytes] : options_.processing_class->files) write_file((fs::path(folder) / name).string(), bytes);
 }
 
 void Trainer::save_model(const std::string& folder) const {

@@ -38,8 +38,9 @@ struct TrainerOptions {
   const data::Dataset* train_dataset = nullptr;  // must outlive the Trainer, as must the eval dataset
   const data::Dataset* eval_dataset = nullptr;
   data::Collator data_collator = {};                      // default: pads where a tokenizer is given, else stacks
-  std::optional<text::Tokenizer> processing_class = {};   // saved with every model
+  std::optional<ProcessingClass> processing_class = {};   // saved with every model
   ComputeMetrics compute_metrics = {};
+  PreprocessLogits preprocess_logits_for_metrics = {};    // what evaluation keeps of each batch's outputs; default: all
   std::shared_ptr<optim::Optimizer> optimizer = {};       // default: what args.optim names, by the groups of decay_groups()
   std::optional<optim::Schedule> lr_scheduler = {};       // default: what args.lr_scheduler_type names
   std::vector<std::shared_ptr<TrainerCallback>> callbacks = {};
@@ -102,6 +103,7 @@ class Trainer {
   void check_saved_files(const std::string& folder) const;
   void check_position(const std::string& folder, const RandomState& saved, const Run& run) const;
   void warn_of_changes(const TrainerState& saved) const;
+  RunScope scope_of(int64_t first_sample, int64_t samples) const;
   Window next_window(const Run& run, const std::vector<int64_t>& order) const;
   bool run_epoch(Run& run, int64_t epoch);
   bool run_window(Run& run, const Window& window);

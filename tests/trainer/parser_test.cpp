@@ -149,15 +149,14 @@ TEST_CASE("parser: several structs, words without a name, the end of flags") {
   const Usage usage{"rote predict", "", "TEXT..."};
   const auto parsed = parse_words(std::vector<std::string>{"--seed", "7", "--num_threads", "2", "--max_length", "48", "--model_name_or_path", "m",
                                                            "--train_file", "t.tsv", "one", "--", "--two"},
-                                  usage, TrainingArguments{}, RoteArguments{}, DataArguments{});
-  const auto& [args, rote, data] = parsed.values;
+                                  usage, TrainingArguments{}, RoteArguments{}, DataArguments{}, ModelArguments{}, TrainSources{});
+  const auto& [args, rote, data, model, sources] = parsed.values;
   CHECK(args.seed == 7);
   CHECK(rote.num_threads == 2);
   CHECK(data.max_seq_length == 48);
-  CHECK(data.model_name_or_path == "m");
+  CHECK(model.model_name_or_path == "m");
+  CHECK(sources.train_file == "t.tsv");
   CHECK(parsed.positional == std::vector<std::string>{"one", "--two"});
-  CHECK_THROWS_WITH_AS(parse_words(std::vector<std::string>{}, usage, DataArguments{}),
-                       "--model_name_or_path: is required; it must be a text.\n--train_file: is required; it must be a text.", ArgumentError);
   CHECK_THROWS_AS(parse_words(std::vector<std::string>{}, usage, Small{}, Small{}), ArgumentError);
 }
 
@@ -195,7 +194,7 @@ TEST_CASE("parser: the job of the README") {
                         "none",
                         "--include_num_input_tokens_seen",
                         "--no_logging_nan_inf_filter"};
-  const auto parsed = parse_command(static_cast<int>(std::size(argv)), argv, kUsage, DataArguments{}, TrainingArguments{}, RoteArguments{});
+  const auto parsed = parse_command(static_cast<int>(std::size(argv)), argv, kUsage, DataArguments{}, TrainingArguments{}, RoteArguments{}, ModelArguments{}, TrainSources{});
   const TrainingArguments& args = std::get<1>(parsed.values);
   CHECK(args.learning_rate == 1e-4);
   CHECK(args.num_train_epochs == 2);

@@ -1,4 +1,4 @@
-// trainer/data/collate.h — examples into a batch: padding and stacking. The datasets: dataset.h.
+// trainer/data/collate.h — examples into a batch: padding and stacking; what padding needs to know. The datasets: dataset.h.
 #pragma once
 
 #include <functional>
@@ -38,3 +38,15 @@ class PadCollator {
 };
 
 }  // namespace rote::data
+
+namespace rote {
+
+// What makes a model's inputs of raw rows and is saved with every model.
+struct ProcessingClass {
+  std::vector<std::pair<std::string, std::string>> files;  // name and bytes
+  std::optional<text::Tokenizer> tokenizer;
+
+  ProcessingClass(const text::Tokenizer& of_texts) : files(of_texts.files()), tokenizer(of_texts) {}
+};
+
+}  // namespace rote

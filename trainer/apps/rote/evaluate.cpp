@@ -1,13 +1,11 @@
-// trainer/apps/rote/evaluate.cpp — `rote evaluate`: loss and scores of a saved classifier on labelled rows.
+// trainer/apps/rote/evaluate.cpp — `rote evaluate`: loss and scores of a saved model on rows.
 #include <cstdio>
 
 #include "kernels/pool.h"
-#include "trainer/apps/rote/classify.h"
+#include "nn/auto.h"
 #include "trainer/apps/rote/verbs.h"
-#include "trainer/data/dataset_file.h"
-#include "trainer/data/labelled_rows.h"
-#include "trainer/data_arguments.h"
 #include "trainer/parser.h"
+#include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
 
 namespace rote::app {
@@ -15,11 +13,6 @@ namespace rote::app {
 namespace {
 
 struct EvaluateArguments {
-  std::string model_name_or_path;
-  std::string validation_file;
-  std::vector<std::string> text_column_names = {"text"};
-  std::string label_column_name = "label";
-  int64_t max_seq_length = 128;
   int64_t per_device_eval_batch_size = 32;
   int64_t num_threads = 0;
 
@@ -29,17 +22,11 @@ struct EvaluateArguments {
 const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
   using A = EvaluateArguments;
   static const ArgumentTable<A> rows = {
-      "arguments",
+      "evaluation",
       {
-          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder that rote train has written", .required = true}),
-          field(&A::validation_file, {.name = "validation_file", .help = "labelled rows, .csv .tsv or .jsonl", .required = true}),
-          field(&A::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
-          field(&A::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
-          field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
           field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
           field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
-      [](A& args) { return split_columns(args.text_column_names); },
   };
   return rows;
 }
@@ -47,17 +34,27 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
 }  // namespace
 
 int evaluate(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote evaluate", "Loss and scores of a saved classifier on a file of labelled texts."}, EvaluateArguments{});
+  auto parsed = parse_command(argc, argv, Usage{"rote evaluate", "Loss and scores of a saved model on a file of rows."}, ModelArguments{}, DataArguments{},
+                              EvaluateArguments{});
   print_warnings(parsed.warnings);
-  const EvaluateArguments& args = std::get<0>(parsed.values);
-  Classifier c = load_classifier(args.model_name_or_path);
-  check_inputs(args.model_name_or_path, c.tokenizer, c.model->config()->limits(), args.max_seq_length);
-  const auto rows = data::tokenized(data::read_table(args.validation_file), {.text = args.text_column_names, .label = args.label_column_name}, c.labels,
-                                    c.tokenizer, args.max_seq_length);
+  const auto& [model_args, data_args, args] = parsed.values;
+  std::vector<std::string> faults;
+  if (model_args.model_name_or_path.empty()) faults.push_back("--model_name_or_path: is required; it must be a text.");
+  if (!data_args.validation_file) faults.push_back("--validation_file: is required; it must be a text.");
+  throw_faults(faults);
+
+  const tasks::TaskEntry& task = tasks::find(data_args.task);
+  const nn::Loaded<nn::Model> loaded =
+      nn::load_finetuned(task.head, model_args.model_name_or_path, {.revision = model_args.model_revision, .cache_dir = model_args.cache_dir.value_or("")});
+  nn::Model& model = *loaded.model;
+  const TrainSources nothing;
+  const tasks::Prepared prepared = task.prepare({model_args, nothing, data_args, *model.config()});
   set_num_threads(static_cast<int>(args.num_threads));
-  const EvaluationOutput output =
-      run_evaluation(*c.model, *rows, {.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(c.tokenizer)});
-  std::fputs(metrics_text("eval", evaluation_metrics(output, "eval", classification_metrics)).c_str(), stdout);
+  const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset,
+                                                 {.batch_rows = args.per_device_eval_batch_size,
+                                                  .data_collator = prepared.data_collator,
+                                                  .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics});
+  std::fputs(metrics_text("eval", evaluation_metrics(output, "eval", prepared.compute_metrics)).c_str(), stdout);
   return 0;
 }
 

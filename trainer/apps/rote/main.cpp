@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/check.h"
-#include "trainer/apps/rote/classify.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
 

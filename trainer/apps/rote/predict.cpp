@@ -4,13 +4,14 @@
 
 #include "autograd/ops.h"
 #include "kernels/pool.h"
-#include "trainer/apps/rote/classify.h"
+#include "nn/auto.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
-#include "trainer/data_arguments.h"
+#include "trainer/evaluation.h"
 #include "trainer/json_text.h"
 #include "trainer/parser.h"
+#include "trainer/tasks/task.h"
 
 namespace rote::app {
 
@@ -23,7 +24,7 @@ struct PredictArguments {
   std::string model_name_or_path;
   std::optional<std::string> test_file;
   std::vector<std::string> text_column_names = {"text"};
-  int64_t max_seq_length = 128;
+  std::optional<int64_t> max_seq_length = {};
   int64_t per_device_eval_batch_size = 32;
   OutputFormat output_format = OutputFormat::text;
   int64_t num_threads = 0;
@@ -36,7 +37,7 @@ const ArgumentTable<PredictArguments>& PredictArguments::table() {
   static const ArgumentTable<A> rows = {
       "arguments",
       {
-          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder that rote train has written", .required = true}),
+          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder that rote train has written, or a name in the hub's cache", .required = true}),
           field(&A::test_file, {.name = "test_file", .help = "rows to predict, .csv .tsv or .jsonl, in place of texts"}),
           field(&A::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
@@ -47,6 +48,15 @@ const ArgumentTable<PredictArguments>& PredictArguments::table() {
       [](A& args) { return split_columns(args.text_column_names); },
   };
   return rows;
+}
+
+// A fine-tuned classifier of one label a text.
+nn::Loaded<nn::Model> load_classifier(const std::string& name) {
+  nn::Loaded<nn::Model> loaded = nn::load_finetuned("text-classification", name);
+  const std::optional<std::string>& problem = loaded.model->config()->problem_type;
+  ROTE_CHECK(!problem || *problem == "single_label_classification", ArgumentError, name, ": its problem_type is ", problem.value_or(""),
+             "; this command takes models with one label a text (single_label_classification).");
+  return loaded;
 }
 
 data::Table given_texts(const std::vector<std::string>& texts) {
@@ -84,14 +94,21 @@ int predict(int argc, char** argv) {
   print_warnings(parsed.warnings);
   const PredictArguments& args = std::get<0>(parsed.values);
   ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "give texts or --test_file, one of the two.");
-  Classifier c = load_classifier(args.model_name_or_path);
-  check_inputs(args.model_name_or_path, c.tokenizer, c.model->config()->limits(), args.max_seq_length);
+  const nn::Loaded<nn::Model> loaded = load_classifier(args.model_name_or_path);
+  nn::Model& model = *loaded.model;
+  const std::vector<std::string> labels = tasks::label_names(*model.config());
+  const ModelArguments model_args{.model_name_or_path = args.model_name_or_path};
+  const DataArguments data_args{.max_seq_length = args.max_seq_length};
+  const TrainSources nothing;
+  const tasks::Sources sources{model_args, nothing, data_args, *model.config()};
+  const text::Tokenizer tokenizer = tasks::load_tokenizer(sources);
+  const int64_t length = tasks::text_length(sources, tokenizer, 128);
   const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(parsed.positional);
   const data::TextColumns columns{.text = args.test_file ? args.text_column_names : std::vector<std::string>{"text"}, .label = ""};
-  const auto rows = data::tokenized(table, columns, c.labels, c.tokenizer, args.max_seq_length);
+  const auto rows = data::tokenized(table, columns, labels, tokenizer, length);
   set_num_threads(static_cast<int>(args.num_threads));
   const EvaluationOutput output =
-      run_evaluation(*c.model, *rows, {.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(c.tokenizer)});
+      run_evaluation(model, *rows, {.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(tokenizer)});
   const Tensor& logits = output.prediction.predictions.at(0);
   const NoGrad guard;
   const Tensor probabilities = softmax(logits);
@@ -101,7 +118,7 @@ int predict(int argc, char** argv) {
       throw RunFailure(NonFiniteError(str("non-finite: the logits of text ", i / n + 1, " hold Inf or NaN; the weights in ", args.model_name_or_path, " are damaged.")));
   const size_t text_column = table.column(columns.text[0]);
   for (int64_t row = 0; row < output.rows; ++row)
-    print_row(args, c.labels, table.rows[static_cast<size_t>(row)][text_column], logits.data<float>() + row * n, probabilities.data<float>() + row * n);
+    print_row(args, labels, table.rows[static_cast<size_t>(row)][text_column], logits.data<float>() + row * n, probabilities.data<float>() + row * n);
   return 0;
 }
 

@@ -2,29 +2,33 @@
 #include <cstdio>
 #include <new>
 
+#include "nn/auto.h"
 #include "tensor/generator.h"
-#include "trainer/apps/rote/classify.h"
 #include "trainer/apps/rote/verbs.h"
-#include "trainer/data/dataset_file.h"
-#include "trainer/data/labelled_rows.h"
-#include "trainer/data_arguments.h"
 #include "trainer/parser.h"
+#include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
+#include "trainer/trainer.h"
 
 namespace rote::app {
 
 namespace {
 
-constexpr char kAbout[] = "Fine-tunes a Hugging Face checkpoint on a file of labelled texts, evaluates it and saves it into --output_dir.";
+constexpr char kAbout[] = "Fine-tunes a Hugging Face checkpoint on a file of rows, or trains a new model, evaluates it and saves it into --output_dir.";
 
-std::unique_ptr<nn::Model> load_for_training(const DataArguments& data, const std::vector<std::string>& labels) {
-  nn::PretrainedOptions options;
-  options.configure = [&](nn::Config& config) {
-    config.labels = labels;
-    config.problem_type = "single_label_classification";
-  };
-  nn::Loaded<nn::Model> loaded = nn::load_model("text-classification", data.model_name_or_path, options);
-  if (const std::string report = loaded.report.text(); !report.empty()) std::fprintf(stderr, "%s: %s\n", data.model_name_or_path.c_str(), report.c_str());
+nn::PretrainedOptions options_of(const ModelArguments& args) {
+  return {.ignore_mismatched_sizes = args.ignore_mismatched_sizes, .revision = args.model_revision, .cache_dir = args.cache_dir.value_or("")};
+}
+
+std::unique_ptr<nn::Model> model_for(const std::string& head, const ModelArguments& args, std::shared_ptr<nn::Config> fresh, const tasks::Prepared& prepared) {
+  if (fresh) {
+    if (prepared.configure) prepared.configure(*fresh);
+    return nn::make_model(head, std::move(fresh));
+  }
+  nn::PretrainedOptions options = options_of(args);
+  options.configure = prepared.configure;
+  nn::Loaded<nn::Model> loaded = nn::load_model(head, args.model_name_or_path, options);
+  if (const std::string report = loaded.report.table(); !report.empty()) std::fprintf(stderr, "weights of %s:\n%s", args.model_name_or_path.c_str(), report.c_str());
   return std::move(loaded.model);
 }
 
@@ -37,38 +41,38 @@ void show(const TrainingArguments& args, const std::string& split, const Metrics
 }  // namespace
 
 int train(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, DataArguments{},
+  auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, ModelArguments{}, TrainSources{}, DataArguments{},
                               TrainingArguments{.include_num_input_tokens_seen = TokenCount::all}, RoteArguments{});
   print_warnings(parsed.warnings);
-  const auto& [data_args, args, rote_args] = parsed.values;
+  const auto& [model_args, sources, data_args, args, rote_args] = parsed.values;
+  std::vector<std::string> faults;
+  if (model_args.model_name_or_path.empty() != sources.config_name.has_value())
+    faults.push_back("--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two.");
+  if (!sources.train_file) faults.push_back("--train_file: is required; it must be a text.");
+  throw_faults(faults);
 
   // Whatever can be wrong with the inputs shows before the Trainer makes output_dir.
   std::string checkpoint;
   if (args.resume_from_checkpoint) checkpoint = checkpoint_to_resume(*args.resume_from_checkpoint, args.output_dir).string();
-  const text::Tokenizer tokenizer = text::Tokenizer::from_folder(data_args.model_name_or_path);
-  check_inputs(data_args.model_name_or_path, tokenizer, nn::load_config(data_args.model_name_or_path)->limits(), data_args.max_seq_length);
-  const data::Table rows = data::read_table(data_args.train_file);
-  const std::vector<std::string> labels = data::label_set(rows, data_args.label_column_name);
-  ROTE_CHECK(labels.size() > 1, ArgumentError, data_args.train_file, ": every row has the label ", labels[0], "; a classifier needs two labels or more.");
-  const data::TextColumns columns{.text = data_args.text_column_names, .label = data_args.label_column_name};
-  const auto train_rows = data::tokenized(rows, columns, labels, tokenizer, data_args.max_seq_length);
-  std::unique_ptr<data::Dataset> validation_rows;
-  if (data_args.validation_file)
-    validation_rows = data::tokenized(data::read_table(*data_args.validation_file), columns, labels, tokenizer, data_args.max_seq_length);
-  manual_seed(static_cast<uint64_t>(args.seed));  // of the new head
-  const std::unique_ptr<nn::Model> model = load_for_training(data_args, labels);
+  const tasks::TaskEntry& task = tasks::find(data_args.task);
+  const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
+  const tasks::Prepared prepared = task.prepare({model_args, sources, data_args, *config});
+  manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
+  const std::unique_ptr<nn::Model> model = model_for(task.head, model_args, sources.config_name ? config : nullptr, prepared);
 
-  Trainer trainer(*model, args, {.train_dataset = train_rows.get(),
-                                 .eval_dataset = validation_rows.get(),
-                                 .processing_class = tokenizer,
-                                 .compute_metrics = classification_metrics,
+  Trainer trainer(*model, args, {.train_dataset = prepared.train_dataset.get(),
+                                 .eval_dataset = prepared.eval_dataset.get(),
+                                 .data_collator = prepared.data_collator,
+                                 .processing_class = prepared.processing_class,
+                                 .compute_metrics = prepared.compute_metrics,
+                                 .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics,
                                  .rote = rote_args});
   try {
     const TrainOutput result = trainer.train({.resume_from_checkpoint = checkpoint});
     trainer.save_model(args.output_dir);
     trainer.save_state();
     show(args, "train", result.metrics);
-    if (validation_rows) show(args, "eval", trainer.evaluate());
+    if (prepared.eval_dataset) show(args, "eval", trainer.evaluate());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {

@@ -1,7 +1,15 @@
 // trainer/apps/rote/verbs.h — the verbs of the command, one a file.
 #pragma once
 
+#include "kernels/check.h"
+
 namespace rote::app {
+
+// A run that failed after it had begun: exit code 1.
+class RunFailure : public Error {
+ public:
+  explicit RunFailure(const std::exception& fault) : Error(ErrorKind::state, fault.what()) {}
+};
 
 // Each parses argv[1] …, prints to the output and returns the exit code. Faults of arguments and inputs are thrown (exit code 2);
 // once a run has made its first step, what stops it is thrown as RunFailure (exit code 1).

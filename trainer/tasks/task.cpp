@@ -1,0 +1,43 @@
+#include "trainer/tasks/task.h"
+
+#include <algorithm>
+
+#include "nn/pretrained.h"
+
+namespace rote::tasks {
+
+const TaskEntry& find(Task task) {
+  static constexpr TaskEntry kTasks[] = {
+      {Task::text_classification, "text-classification", text_classification},
+  };
+  const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
+  ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");
+  return *found;
+}
+
+std::vector<std::string> label_names(const nn::Config& config) {
+  std::vector<std::string> names;
+  for (int64_t id = 0; id < config.num_labels(); ++id) names.push_back(config.label(id));
+  return names;
+}
+
+text::Tokenizer load_tokenizer(const Sources& sources) {
+  const ModelArguments& model = sources.model;
+  const std::string name = model.tokenizer_name.value_or(!model.model_name_or_path.empty() ? model.model_name_or_path : sources.train.config_name.value_or(""));
+  const text::Tokenizer tokenizer =
+      text::Tokenizer::from_folder(nn::model_place(name, {.revision = model.model_revision, .cache_dir = model.cache_dir.value_or("")}));
+  const int64_t ids = tokenizer.vocab_size(), vocabulary = sources.config.limits().vocabulary.value_or(ids);
+  ROTE_CHECK(ids <= vocabulary, ArgumentError, name, ": the tokenizer has ", ids, " ids but the model a vocabulary of ", vocabulary,
+             "; they do not belong together.");
+  return tokenizer;
+}
+
+int64_t text_length(const Sources& sources, const text::Tokenizer& tokenizer, int64_t otherwise) {
+  const std::optional<int64_t>& given = sources.data.max_seq_length;
+  const int64_t wanted = given.value_or(otherwise), own = sources.config.limits().length.value_or(wanted);
+  const int64_t limit = std::min(own, tokenizer.model_max_length().value_or(own));
+  ROTE_CHECK(!given || wanted <= limit, ArgumentError, "--max_seq_length: ", wanted, " tokens, the model takes at most ", limit, "; give that or less.");
+  return std::min(wanted, limit);
+}
+
+}  // namespace rote::tasks

@@ -1,0 +1,58 @@
+// trainer/tasks/task.h — what a task makes of a run's files: rows, head, batches, scores. One task a file; the loop: trainer.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/config.h"
+#include "trainer/data/collate.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data_arguments.h"
+#include "trainer/evaluation.h"
+#include "trainer/text/tokenizer.h"
+
+namespace rote::tasks {
+
+struct Sources {
+  const ModelArguments& model;
+  const TrainSources& train;  // without a file where a saved model is evaluated: its head is then as its config says
+  const DataArguments& data;
+  const nn::Config& config;   // of the checkpoint, or of the new model
+};
+
+struct Prepared {
+  std::unique_ptr<data::Dataset> train_dataset = {}, eval_dataset = {};  // null where no file is given
+  std::optional<ProcessingClass> processing_class = {};
+  data::Collator data_collator = {};
+  std::function<void(nn::Config&)> configure = {};       // gives the config the head that the rows need; may be empty
+  PreprocessLogits preprocess_logits_for_metrics = {};   // may be empty
+  ComputeMetrics compute_metrics = {};                   // may be empty
+};
+
+struct TaskEntry {
+  Task task;
+  const char* head;  // as nn/auto.h names it
+  // Reads and checks the files. Throws ArgumentError or IoError; nothing has been written then.
+  Prepared (*prepare)(const Sources& sources);
+};
+
+const TaskEntry& find(Task task);
+
+// Each in its own file.
+Prepared text_classification(const Sources& sources);
+
+// --- What tasks share ---
+
+// The labels of a saved head, by class.
+std::vector<std::string> label_names(const nn::Config& config);
+
+// The tokenizer of the run. Throws ArgumentError where it has more ids than the model.
+text::Tokenizer load_tokenizer(const Sources& sources);
+// --max_seq_length, or `otherwise` where it is not given, then at most what the model and the tokenizer take. Throws ArgumentError where it is given as more.
+int64_t text_length(const Sources& sources, const text::Tokenizer& tokenizer, int64_t otherwise);
+
+}  // namespace rote::tasks
