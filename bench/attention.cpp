@@ -64,7 +64,7 @@ void attention(benchmark::State& state) {
   const Shape& s = kShapes[state.range(0)];
   Problem problem(s);
   set_num_threads(static_cast<int>(state.range(1)));
-  for (auto _ : state) kernels<float>().attention(problem.grad.forward);
+  for (auto _ : state) rare_kernels<float>().attention(problem.grad.forward);
   set_num_threads(0);
   report(state, s, 2);
 }
@@ -73,8 +73,8 @@ void attention_backward(benchmark::State& state) {
   const Shape& s = kShapes[state.range(0)];
   Problem problem(s);
   set_num_threads(static_cast<int>(state.range(1)));
-  kernels<float>().attention(problem.grad.forward);
-  for (auto _ : state) kernels<float>().attention_backward(problem.grad);
+  rare_kernels<float>().attention(problem.grad.forward);
+  for (auto _ : state) rare_kernels<float>().attention_backward(problem.grad);
   set_num_threads(0);
   report(state, s, 5);
 }

@@ -69,16 +69,16 @@ void launch_map_integers(cuda::Stream stream, int64_t n, const int64_t* const* i
 }
 
 template <class F>
-__global__ void update_kernel(int64_t n, Real* p, const Real* g, Real* m, Real* v, Few<Real, F::scalars> scalars, uint32_t* status) {
+__global__ void update_kernel(int64_t n, Real* p, const Real* g, Few<Real*, F::states> state, Few<Real, F::scalars> scalars, uint32_t* status) {
   Amax amax;
-  over_grid(n, [&](int64_t i) { update_step<F>(i, 1, p, g, m, v, scalars.at, amax); });
+  over_grid(n, [&](int64_t i) { update_step<F>(i, 1, p, g, state.at, scalars.at, amax); });
   join_status(status, amax);
 }
 
 template <class F>
-void launch_update(cuda::Stream stream, int64_t n, Real* p, const Real* g, Real* m, Real* v, const Real* scalars, uint32_t* status) {
+void launch_update(cuda::Stream stream, int64_t n, Real* p, const Real* g, Real* const* state, const Real* scalars, uint32_t* status) {
   if (n == 0) return;
-  update_kernel<F><<<blocks_for(n), kThreads, 0, stream>>>(n, p, g, m, v, few<F::scalars>(scalars), status);
+  update_kernel<F><<<blocks_for(n), kThreads, 0, stream>>>(n, p, g, few<F::states>(state), few<F::scalars>(scalars), status);
   cuda::check_launch("optimizer update");
 }
 

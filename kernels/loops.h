@@ -98,27 +98,30 @@ uint32_t map_grad(int64_t n, const Real* const* saved, const Real* dy, const Rea
       n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { map_grad_step<F, Saved>(i, count, saved, dy, params, din, amax); });
 }
 
-// State of one element of an optimizer: parameter, gradient, up to two moments.
+// One element of an optimizer: parameter, gradient, and as many values of state as the formula has.
+template <int States>
 struct UpdateElement {
-  Vec p, g, m, v;
+  Vec p, g, state[States > 0 ? States : 1];
 };
 
-// For each element: F::update(element, scalars); p, m, v are written back, |m|, |v| below the smallest normal become +0 (arithmetic.md 1).
+// For each element: F::update(element, scalars); p and the state are written back, state below the smallest normal becomes +0 (arithmetic.md 1).
 template <class F>
-ROTE_INLINE void update_step(int64_t i, int count, Real* p, const Real* g, Real* m, Real* v, const Real* scalars, Amax& amax) {
+ROTE_INLINE void update_step(int64_t i, int count, Real* p, const Real* g, Real* const* state, const Real* scalars, Amax& amax) {
   const Vec tiny(Real(0x1p-126));
   const Vec zero(Real(0));
-  UpdateElement e{load(p + i, count), load(g + i, count), m ? load(m + i, count) : zero, v ? load(v + i, count) : zero};
+  UpdateElement<F::states> e;
+  e.p = load(p + i, count);
+  e.g = load(g + i, count);
+  for (int k = 0; k < F::states; ++k) e.state[k] = load(state[k] + i, count);
   F::update(e, scalars);
   store(p + i, e.p, count);
   amax.see(e.p, count);
-  if (m) store(m + i, select(abs(e.m) < tiny, zero, e.m), count);
-  if (v) store(v + i, select(abs(e.v) < tiny, zero, e.v), count);
+  for (int k = 0; k < F::states; ++k) store(state[k] + i, select(abs(e.state[k]) < tiny, zero, e.state[k]), count);
 }
 
 template <class F>
-uint32_t update(int64_t n, Real* p, const Real* g, Real* m, Real* v, const Real* scalars) {
-  return over_elements(n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { update_step<F>(i, count, p, g, m, v, scalars, amax); });
+uint32_t update(int64_t n, Real* p, const Real* g, Real* const* state, const Real* scalars) {
+  return over_elements(n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { update_step<F>(i, count, p, g, state, scalars, amax); });
 }
 
 }  // namespace rote::isa::ROTE_ISA_NAME

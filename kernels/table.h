@@ -154,8 +154,6 @@ struct KernelTable {
   const char* isa;
 
   uint32_t (*gemm)(const Gemm<Real>&);
-  uint32_t (*attention)(const Attention<Real>&);
-  uint32_t (*attention_backward)(const AttentionGrad<Real>&);
 
   // y[r] = Σ x[r,:]: 64 lanes, leaves of 4096, tree (arithmetic.md 3).
   uint32_t (*sum_rows)(int64_t rows, int64_t n, const Real* x, Real* y);
@@ -198,10 +196,13 @@ struct KernelTable {
   void (*square_blocks)(int64_t n, const Real* x, double* blocks);
 };
 
-// Kernels that many programs never call: a program is linked with them where it names rare_kernels(), and else without.
+// Kernels that programs without transformers or images never call: a program is linked with them where it names rare_kernels(), and else without.
 template <class Real>
 struct RareTable {
   const char* isa;
+
+  uint32_t (*attention)(const Attention<Real>&);
+  uint32_t (*attention_backward)(const AttentionGrad<Real>&);
 
   uint32_t (*batch_norm)(const BatchNorm<Real>&);
   uint32_t (*batch_norm_backward)(const BatchNormGrad<Real>&);

@@ -1,50 +1,77 @@
 #include "optim/adamw.h"
 
-#include <cmath>
-
-#include "optim/update_table.h"
+#include "optim/rule.h"
 
 namespace rote::optim {
 
 namespace {
 
-std::vector<Group> with_options(std::vector<Group> groups, const AdamWOptions& o) {
-  for (Group& g : groups) {
-    g.betas = o.betas;
-    g.eps = o.eps;
-    ROTE_CHECK(g.lr >= 0 && std::isfinite(g.lr), ArgumentError, "AdamW: lr is ", g.lr, "; it must be finite and at least 0.");
-    ROTE_CHECK(g.eps >= 0 && std::isfinite(g.eps), ArgumentError, "AdamW: eps is ", g.eps, "; it must be finite and at least 0.");
-    ROTE_CHECK(g.weight_decay >= 0 && std::isfinite(g.weight_decay), ArgumentError, "AdamW: weight_decay is ", g.weight_decay, "; it must be finite and at least 0.");
-    for (const double beta : {g.betas.first, g.betas.second})
-      ROTE_CHECK(beta >= 0 && beta < 1, ArgumentError, "AdamW: a beta is ", beta, "; betas lie in [0,1).");
+// What both take by name.
+template <class Options>
+void read_common(OptionReader& from, Options& o) {
+  from.take("beta1", o.betas.first);
+  from.take("beta2", o.betas.second);
+  from.take("eps", o.eps);
+  from.take("weight_decay", o.weight_decay);
+  from.take("amsgrad", o.amsgrad);
+  from.take("maximize", o.maximize);
+}
+
+std::vector<Group> with_options(const char* who, std::vector<Group> groups, const Betas& betas, double eps) {
+  for (Group& group : groups) {
+    group.betas = betas;
+    group.eps = eps;
   }
+  check_groups(who, groups);
+  check_not_negative(who, "eps", eps);
+  check_below_one(who, "a beta", betas.first);
+  check_below_one(who, "a beta", betas.second);
   return groups;
 }
 
-template <class Real>
-uint32_t update_as(const Group& g, Optimizer::Slot& slot, double factor) {
-  const Tensor grad = contiguous(slot.param.grad());
+NamedState moments(const Tensor& param, bool amsgrad) {
+  return amsgrad ? zeros_like(param, {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}) : zeros_like(param, {"exp_avg", "exp_avg_sq"});
+}
+
+template <bool Amsgrad>
+uint32_t adam_step(const Group& g, Optimizer::Slot& slot, double factor, bool decoupled) {
   const double correction1 = 1 - power(g.betas.first, slot.step), correction2 = 1 - power(g.betas.second, slot.step);
-  const double exact[] = {factor,           1 - g.lr * g.weight_decay, g.betas.first, 1 - g.betas.first,    g.betas.second,
-                          1 - g.betas.second, 1 / std::sqrt(correction2), g.eps,         g.lr / correction1};
-  static_assert(std::size(exact) == AdamWUpdate::scalars);
-  Real scalars[std::size(exact)];
-  for (size_t i = 0; i < std::size(exact); ++i) scalars[i] = static_cast<Real>(exact[i]);
-  return update_kernel<AdamWUpdate, Real>()(slot.param.numel(), slot.param.data<Real>(), grad.data<Real>(), slot.moments[0].second.data<Real>(),
-                                            slot.moments[1].second.data<Real>(), scalars);
+  const double kept = 1 - g.lr * g.weight_decay, b1 = g.betas.first, b2 = g.betas.second, rate = g.lr / correction1, root = 1 / std::sqrt(correction2);
+  if (decoupled) return run<AdamUpdate<false, Amsgrad>>(slot, {factor, kept, b1, 1 - b1, b2, 1 - b2, root, g.eps, rate});
+  return run<AdamUpdate<true, Amsgrad>>(slot, {factor, 1, b1, 1 - b1, b2, 1 - b2, root, g.eps, rate, g.weight_decay});
 }
 
 }  // namespace
 
-AdamW::AdamW(std::vector<NamedParameter> params, const AdamWOptions& options)
-    : AdamW(std::vector<Group>{{.params = std::move(params), .lr = options.lr, .weight_decay = options.weight_decay}}, options) {}
+void AdamWOptions::read(OptionReader& from) { read_common(from, *this); }
+
+AdamW::AdamW(std::vector<NamedParameter> params, const AdamWOptions& options) : AdamW(one_group(std::move(params), options.lr, options.weight_decay), options) {}
 
 AdamW::AdamW(std::vector<Group> groups, const AdamWOptions& options)
-    : Optimizer(with_options(std::move(groups), options), {"exp_avg", "exp_avg_sq"}) {}
+    : Optimizer(with_options("AdamW", std::move(groups), options.betas, options.eps)), options_(options) {}
+
+NamedState AdamW::fresh_state(const Group&, const Tensor& param) const { return moments(param, options_.amsgrad); }
 
 uint32_t AdamW::update(const Group& group, Slot& slot, double factor) {
-  if (slot.param.dtype() == DType::f64) return update_as<double>(group, slot, factor);
-  return update_as<float>(group, slot, factor);
+  const double g = options_.maximize ? -factor : factor;
+  return options_.amsgrad ? adam_step<true>(group, slot, g, true) : adam_step<false>(group, slot, g, true);
+}
+
+void AdamOptions::read(OptionReader& from) {
+  read_common(from, *this);
+  from.take("decoupled_weight_decay", decoupled_weight_decay);
+}
+
+Adam::Adam(std::vector<NamedParameter> params, const AdamOptions& options) : Adam(one_group(std::move(params), options.lr, options.weight_decay), options) {}
+
+Adam::Adam(std::vector<Group> groups, const AdamOptions& options)
+    : Optimizer(with_options("Adam", std::move(groups), options.betas, options.eps)), options_(options) {}
+
+NamedState Adam::fresh_state(const Group&, const Tensor& param) const { return moments(param, options_.amsgrad); }
+
+uint32_t Adam::update(const Group& group, Slot& slot, double factor) {
+  const double g = options_.maximize ? -factor : factor;
+  return options_.amsgrad ? adam_step<true>(group, slot, g, options_.decoupled_weight_decay) : adam_step<false>(group, slot, g, options_.decoupled_weight_decay);
 }
 
 }  // namespace rote::optim

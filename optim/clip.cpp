@@ -20,16 +20,11 @@ double tree_sum(const double* values, size_t n) {
   return tree_sum(values, left) + tree_sum(values + left, n - left);
 }
 
-}  // namespace
-
-namespace {
-
-double norm_of(const std::vector<Tensor>& params) {
+double norm_of(const std::vector<Tensor>& tensors) {
   std::vector<double> blocks;
-  for (const Tensor& param : params) {
-    const Tensor grad = param.grad();
-    if (!grad.defined() || grad.numel() == 0) continue;
-    const Tensor plain = contiguous(grad);
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.defined() || tensor.numel() == 0) continue;
+    const Tensor plain = contiguous(tensor);
     const int64_t n = plain.numel();
     const size_t first = blocks.size();
     blocks.resize(first + static_cast<size_t>((n + kBlock - 1) / kBlock));
@@ -41,10 +36,16 @@ double norm_of(const std::vector<Tensor>& params) {
 
 }  // namespace
 
-double global_norm(const std::vector<Tensor>& params) {
+double two_norm(const std::vector<Tensor>& tensors) {
   double norm = 0;
-  with_default_control([&] { norm = norm_of(params); });
+  with_default_control([&] { norm = norm_of(tensors); });
   return norm;
+}
+
+double global_norm(const std::vector<Tensor>& params) {
+  std::vector<Tensor> grads;
+  for (const Tensor& param : params) grads.push_back(param.grad());
+  return two_norm(grads);
 }
 
 double clip_factor(double norm, double max_norm) { return max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0; }

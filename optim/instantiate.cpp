@@ -3,20 +3,26 @@
 #include "optim/update_table.h"
 #include "optim/updates.h"
 
-namespace rote::isa::ROTE_ISA_NAME {
+namespace rote {
 
-namespace {
+namespace optim {
 
+template <class Tag, class Real, class U>
+const UpdateKernel<Real> UpdateLoop<Tag, Real, U>::kernel = isa::ROTE_ISA_NAME::update<U>;
+
+}  // namespace optim
+
+namespace isa::ROTE_ISA_NAME {
+
+// Taking the addresses makes the compiler emit the loop of each formula.
 template <class List>
-struct Updates;
+struct ListedUpdates;
 template <class... U>
-struct Updates<OpList<U...>> {
-  static constexpr optim::UpdateKernel<Real> all[] = {update<U>...};
+struct ListedUpdates<OpList<U...>> {
+  static constexpr const optim::UpdateKernel<Real>* all[] = {&optim::UpdateLoop<Tag, Real, U>::kernel...};
 };
+[[maybe_unused, gnu::used]] static const auto* const listed_updates = ListedUpdates<optim::AllUpdates>::all;
 
-}  // namespace
+}  // namespace isa::ROTE_ISA_NAME
 
-extern const optim::UpdateKernel<Real>* const update_kernels;
-const optim::UpdateKernel<Real>* const update_kernels = Updates<optim::AllUpdates>::all;
-
-}  // namespace rote::isa::ROTE_ISA_NAME
+}  // namespace rote

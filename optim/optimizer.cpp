@@ -19,15 +19,14 @@ double power(double base, int64_t exponent) {
   return result;
 }
 
-Optimizer::Optimizer(std::vector<Group> groups, std::vector<std::string> moment_names)
-    : groups_(std::move(groups)), moment_names_(std::move(moment_names)) {
+Optimizer::Optimizer(std::vector<Group> groups) : groups_(std::move(groups)) {
   std::unordered_map<std::string, int> seen;
   for (Group& group : groups_) {
     group.initial_lr = group.lr;
     std::vector<Slot> slots;
     for (const auto& [name, param] : group.params) {
       ROTE_CHECK(seen[name]++ == 0, ArgumentError, "optimizer: ", name, " is in two places; a parameter belongs to one group, once.");
-      slots.push_back({name, param, 0, {}});
+      slots.push_back({name, param});
     }
     slots_.push_back(std::move(slots));
   }
@@ -44,13 +43,17 @@ StepResult Optimizer::step(const StepOptions& options) {
   return result;
 }
 
+Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+  const Tensor loss = closure();
+  step();
+  return loss;
+}
+
 void Optimizer::update_all(double factor) {
   for (size_t g = 0; g < groups_.size(); ++g)
     for (Slot& slot : slots_[g]) {
       if (!slot.param.grad().defined()) continue;
-      if (slot.moments.empty())
-        for (const std::string& moment : moment_names_) slot.moments.emplace_back(moment, zeros(slot.param.shape(), {.dtype = slot.param.dtype()}));
-      ++slot.step;
+      if (slot.step++ == 0) slot.state = fresh_state(groups_[g], slot.param);
       const uint32_t amax = update(groups_[g], slot, factor);
       slot.param.storage()->bump_version();
       record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, slot.param.shape()});
@@ -66,15 +69,15 @@ std::vector<Tensor> Optimizer::params() const {
   return all;
 }
 
-void Optimizer::set_lr_factor(double factor) {
-  for (Group& group : groups_) group.lr = group.initial_lr * factor;
+void Optimizer::set_rates(const Schedule& schedule, int64_t step) {
+  for (Group& group : groups_) group.lr = schedule.rate(step, group.initial_lr);
 }
 
-std::vector<std::pair<std::string, Tensor>> Optimizer::state_tensors() const {
-  std::vector<std::pair<std::string, Tensor>> all;
+NamedState Optimizer::state_tensors() const {
+  NamedState all;
   for (const auto& group : slots_)
     for (const Slot& slot : group)
-      for (const auto& [moment, value] : slot.moments) all.emplace_back(slot.name + "." + moment, value);
+      for (const auto& [name, value] : slot.state) all.emplace_back(slot.name + "." + name, value);
   return all;
 }
 
@@ -82,41 +85,37 @@ std::vector<std::pair<std::string, int64_t>> Optimizer::state_steps() const {
   std::vector<std::pair<std::string, int64_t>> all;
   for (const auto& group : slots_)
     for (const Slot& slot : group)
-      if (!slot.moments.empty()) all.emplace_back(slot.name, slot.step);
+      if (slot.step > 0) all.emplace_back(slot.name, slot.step);
   return all;
 }
 
-void Optimizer::load_state(const std::vector<std::pair<std::string, Tensor>>& tensors, const std::vector<std::pair<std::string, int64_t>>& steps) {
-  std::unordered_map<std::string, Tensor> by_name(tensors.begin(), tensors.end());
-  std::unordered_map<std::string, int64_t> step_of(steps.begin(), steps.end());
+void Optimizer::load_state(const NamedState& tensors, const std::vector<std::pair<std::string, int64_t>>& steps) {
+  const std::unordered_map<std::string, Tensor> by_name(tensors.begin(), tensors.end());
+  const std::unordered_map<std::string, int64_t> step_of(steps.begin(), steps.end());
+  std::vector<std::vector<Slot>> loaded = slots_;
   size_t expected = 0;
-  for (const auto& group : slots_)
-    for (const Slot& slot : group) {
-      if (!step_of.count(slot.name)) continue;
-      for (const std::string& moment : moment_names_) {
-        const std::string key = slot.name + "." + moment;
+  for (size_t g = 0; g < loaded.size(); ++g)
+    for (Slot& slot : loaded[g]) {
+      slot.state.clear();
+      const auto step = step_of.find(slot.name);
+      slot.step = step == step_of.end() ? 0 : step->second;
+      if (slot.step == 0) continue;
+      slot.state = fresh_state(groups_[g], slot.param);
+      for (auto& [name, own] : slot.state) {
+        const std::string key = slot.name + "." + name;
         const auto found = by_name.find(key);
         ROTE_CHECK(found != by_name.end(), StateError, "load_state: ", key, " is missing; the state belongs to another optimizer or is torn.");
-        ROTE_CHECK(found->second.shape() == slot.param.shape() && found->second.dtype() == slot.param.dtype(), StateError, "load_state: ", key, " is ",
-                   describe(found->second), " in the file, its parameter is ", describe(slot.param), " in the model.");
+        ROTE_CHECK(found->second.shape() == own.shape() && found->second.dtype() == own.dtype(), StateError, "load_state: ", key, " is ",
+                   describe(found->second), " in the file, ", describe(own), " in the optimizer.");
         ++expected;
       }
     }
-  ROTE_CHECK(expected == tensors.size(), StateError, "load_state: the file holds ", tensors.size(), " moments, the model takes ", expected,
-             "; the state belongs to another model.");
-  for (auto& group : slots_)
-    for (Slot& slot : group) {
-      slot.moments.clear();
-      slot.step = 0;
-      const auto step = step_of.find(slot.name);
-      if (step == step_of.end()) continue;
-      slot.step = step->second;
-      for (const std::string& moment : moment_names_) {
-        const Tensor own = empty(slot.param.shape(), {.dtype = slot.param.dtype()});  // not shared with whoever gave the state
-        copy_elements(own, by_name.at(slot.name + "." + moment));
-        slot.moments.emplace_back(moment, own);
-      }
-    }
+  ROTE_CHECK(expected == tensors.size(), StateError, "load_state: the file holds ", tensors.size(), " tensors, the optimizer takes ", expected,
+             "; the state belongs to another model or optimizer.");
+  for (const auto& group : loaded)
+    for (const Slot& slot : group)
+      for (const auto& [name, own] : slot.state) copy_elements(own, by_name.at(slot.name + "." + name));  // not shared with whoever gave the state
+  slots_ = std::move(loaded);
 }
 
 }  // namespace rote::optim

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "optim/schedule.h"
 #include "tensor/tensor.h"
 
 namespace rote::optim {
 
 using NamedParameter = std::pair<std::string, Tensor>;
+using NamedState = std::vector<std::pair<std::string, Tensor>>;
 
 struct Betas {
   double first = 0.9, second = 0.999;
@@ -36,12 +39,12 @@ struct StepOptions {
 
 class Optimizer {
  public:
-  // One parameter and its state. Moments are made at its first gradient.
+  // One parameter and its state, which is made at its first gradient.
   struct Slot {
     std::string name;
     Tensor param;
     int64_t step = 0;  // updates applied to it
-    std::vector<std::pair<std::string, Tensor>> moments;
+    NamedState state = {};
   };
 
   virtual ~Optimizer() = default;
@@ -49,21 +52,26 @@ class Optimizer {
   // Finite check, clip, update, in this order: every parameter that has a gradient is updated once. Skipped, with nothing changed, where a gradient holds
   // Inf or NaN. The factor of the clip goes into the update; gradients stay as they are.
   StepResult step(const StepOptions& options = {});
+  // The loss of a function that computes it and its gradients, called before the step.
+  Tensor step(const std::function<Tensor()>& closure);
   void zero_grad();
 
   std::vector<Group>& groups() { return groups_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::vector<Tensor> params() const;  // in group order
-  void set_lr_factor(double factor);   // lr = initial_lr·factor in each group
+  void set_rates(const Schedule& schedule, int64_t step);  // the lr of each group for the update after `step` others
 
-  // `<parameter>.<moment>` for each moment that exists, and the updates per parameter.
-  std::vector<std::pair<std::string, Tensor>> state_tensors() const;
+  // `<parameter>.exp_avg` and the like for each tensor of state that exists, and the updates per parameter.
+  NamedState state_tensors() const;
   std::vector<std::pair<std::string, int64_t>> state_steps() const;
   // Takes them back; throws StateError, before anything is changed, where a name or shape does not fit.
-  void load_state(const std::vector<std::pair<std::string, Tensor>>& tensors, const std::vector<std::pair<std::string, int64_t>>& steps);
+  void load_state(const NamedState& tensors, const std::vector<std::pair<std::string, int64_t>>& steps);
 
  protected:
-  Optimizer(std::vector<Group> groups, std::vector<std::string> moment_names);
+  explicit Optimizer(std::vector<Group> groups);
+  // The state of a parameter before its first update, under torch's names.
+  virtual NamedState fresh_state(const Group& group, const Tensor& param) const = 0;
+  // Updates slot.param by its gradient times `factor`; slot.step counts this update. Returns the amax word of the parameter.
   virtual uint32_t update(const Group& group, Slot& slot, double factor) = 0;
 
  private:
@@ -71,7 +79,6 @@ class Optimizer {
 
   std::vector<Group> groups_;
   std::vector<std::vector<Slot>> slots_;  // by group
-  std::vector<std::string> moment_names_;
 };
 
 // b^t without a libm call: the same bits everywhere.

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "kernels/check.h"
+#include "optim/metric_schedule.h"
+#include "optim/registry.h"
 #include "optim/schedule.h"
 #include "trainer/json_text.h"
 #include "trainer/python_text.h"
@@ -86,6 +88,17 @@ bool is_multiple(double save_steps, double eval_steps) {
   return std::fmod(save_steps, eval_steps) == 0;
 }
 
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> all = optim::schedule_names();
+  all.insert(all.end(), optim::metric_schedule_names().begin(), optim::metric_schedule_names().end());
+  return all;
+}
+
+bool follows_metric(const std::string& schedule) {
+  const std::vector<std::string>& names = optim::metric_schedule_names();
+  return std::find(names.begin(), names.end(), schedule) != names.end();
+}
+
 void resolve_best_model(T& args, std::vector<std::string>& faults) {
   const bool evaluates = args.eval_strategy != IntervalStrategy::no;
   if (args.save_strategy == SaveStrategy::best && !evaluates)
@@ -101,7 +114,10 @@ void resolve_best_model(T& args, std::vector<std::string>& faults) {
       faults.push_back(str("--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are ",
                            python_str(args.save_steps), " and ", python_str(*args.eval_steps), "."));
   }
-  if (args.load_best_model_at_end && !args.metric_for_best_model) args.metric_for_best_model = "loss";
+  const bool by_metric = follows_metric(args.lr_scheduler_type);
+  if (by_metric && !evaluates)
+    faults.push_back("--lr_scheduler_type: " + args.lr_scheduler_type + " follows a metric, but --eval_strategy is no; set it to steps or epoch.");
+  if ((args.load_best_model_at_end || by_metric) && !args.metric_for_best_model) args.metric_for_best_model = "loss";
   if (args.save_strategy == SaveStrategy::best && !args.metric_for_best_model)
     faults.push_back("--metric_for_best_model: is needed with --save_strategy best; loss will do.");
   if (args.metric_for_best_model && !args.greater_is_better) args.greater_is_better = !args.metric_for_best_model->ends_with("loss");
@@ -130,10 +146,12 @@ ArgumentTable<T> make_table() {
                 {.name = "num_train_epochs", .help = "length of the run; a fraction cuts the last one", .unit = "epochs", .at_least = 0, .below = kMany}),
           field(&T::max_steps, {.name = "max_steps", .help = "length of the run; above 0 it overrides the epochs", .unit = "updates", .below = kMany}),
           field(&T::learning_rate, {.name = "learning_rate", .help = "rate that the schedule scales", .at_least = 0}),
-          field(&T::lr_scheduler_type, {.name = "lr_scheduler_type", .help = "schedule of the rate", .words = words(optim::schedule_names())}),
+          field(&T::lr_scheduler_type, {.name = "lr_scheduler_type", .help = "schedule of the rate", .words = words(schedule_words())}),
+          field(&T::lr_scheduler_kwargs, {.name = "lr_scheduler_kwargs", .help = "options of the schedule, as {\"num_cycles\": 2}"}),
           field(&T::warmup_steps,
                 {.name = "warmup_steps", .help = "linear rise from 0, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
-          field(&T::optim, {.name = "optim", .help = "optimizer", .words = {"adamw_torch", "adamw_torch_fused"}}),
+          field(&T::optim, {.name = "optim", .help = "optimizer", .words = words(optim::optimizer_names())}),
+          field(&T::optim_args, {.name = "optim_args", .help = "options of the optimizer, as momentum=0.9,nesterov=true"}),
           field(&T::weight_decay, {.name = "weight_decay", .help = "decay of weights, none of biases and norms"}),
           field(&T::adam_beta1, {.name = "adam_beta1", .help = "decay of the mean of gradients"}),
           field(&T::adam_beta2, {.name = "adam_beta2", .help = "decay of the mean of squared gradients"}),

@@ -33,8 +33,10 @@ struct TrainingArguments {
   int64_t max_steps = -1;
   Number learning_rate = 5e-5;
   std::string lr_scheduler_type = "linear";
+  std::optional<ValueMap> lr_scheduler_kwargs = {};
   Number warmup_steps = 0;
   std::string optim = "adamw_torch_fused";
+  std::optional<std::string> optim_args = {};
   Number weight_decay = 0.0;
   Number adam_beta1 = 0.9;
   Number adam_beta2 = 0.999;

@@ -100,18 +100,23 @@ std::vector<std::pair<std::string, int64_t>> steps_of(const ValueMap& file, cons
 
 }  // namespace
 
-void save_training_state(const fs::path& folder, const optim::Optimizer& optimizer, int64_t applied_steps, const RandomState& random) {
+void save_training_state(const fs::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random) {
   save_safetensors((folder / "optimizer.safetensors").string(), optimizer.state_tensors());
   ValueMap steps;
   for (const auto& [name, step] : optimizer.state_steps()) steps.set(name, step);
-  ValueList groups;
-  double lr = 0;
+  ValueList groups, rates;
   for (const optim::Group& group : optimizer.groups()) {
     groups.push_back(group_options(group));
-    lr = group.lr;
+    rates.push_back(group.lr);
   }
   write_json(folder / "optimizer.json", {{"param_groups", groups}, {"steps", steps}});
-  write_json(folder / "scheduler.json", {{"last_epoch", applied_steps}, {"_last_lr", lr}});
+  ValueMap scheduler{{"last_epoch", schedule.applied_steps}, {"_last_lr", rates}};
+  if (!schedule.counters.empty()) {
+    ValueMap counters;
+    for (const auto& [name, value] : schedule.counters) counters.set(name, value);
+    scheduler.set("counters", counters);
+  }
+  write_json(folder / "scheduler.json", scheduler);
   write_json(folder / "scaler.json", {{"enabled", false}, {"exponent", 0}});
   write_json(folder / "rng_state.json", {{"contract", contract(random)},
                                          {"seed", random.seed},
@@ -145,19 +150,29 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   state.random.update_samples = count(random, "update_samples", rng, kMostSteps);
   state.random.epoch = count(random, "epoch", rng, state.random.global_step + 1);
   state.random.epoch_consumed = count(random, "epoch_consumed", rng, state.random.epoch_samples);
-  state.applied_steps = count(read_json(scheduler), "last_epoch", scheduler, state.random.global_step);
+  const ValueMap schedule = read_json(scheduler);
+  state.schedule.applied_steps = count(schedule, "last_epoch", scheduler, state.random.global_step);
+  const auto torn = [&](const char* what) { return str(scheduler.string(), ": ", what, "; the checkpoint is torn, resume from an older one."); };
+  if (const Value* counters = schedule.find("counters")) {
+    ROTE_CHECK(counters->as_map() != nullptr, StateError, torn("counters is no map"));
+    for (const auto& [name, value] : *counters->as_map()) ROTE_CHECK(value.number(state.schedule.counters[name]), StateError, torn("a counter is no number"));
+    const Value* rates = schedule.find("_last_lr");
+    ROTE_CHECK(rates != nullptr && rates->as_list() != nullptr && rates->as_list()->size() == optimizer.groups().size(), StateError,
+               torn("_last_lr is no list of a rate a group"));
+    for (const Value& rate : *rates->as_list()) ROTE_CHECK(rate.number(state.rates.emplace_back()), StateError, torn("a rate is no number"));
+  }
   whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);
   check_groups(optimizer_file, optimizer, groups);
   state.steps = steps_of(optimizer_file, groups);
   int64_t most = 0;
   for (const auto& [name, step] : state.steps) {
-    ROTE_CHECK(step >= 0 && step <= state.applied_steps, StateError, groups.string(), ": ", name, " is at step ", step, ", the schedule at ",
-               state.applied_steps, "; the files are of different checkpoints, resume from another one.");
+    ROTE_CHECK(step >= 0 && step <= state.schedule.applied_steps, StateError, groups.string(), ": ", name, " is at step ", step, ", the schedule at ",
+               state.schedule.applied_steps, "; the files are of different checkpoints, resume from another one.");
     most = std::max(most, step);
   }
-  ROTE_CHECK(most == state.applied_steps, StateError, groups.string(), ": the furthest parameter is at step ", most, ", the schedule at ",
-             state.applied_steps, "; the files are of different checkpoints, resume from another one.");
+  ROTE_CHECK(most == state.schedule.applied_steps, StateError, groups.string(), ": the furthest parameter is at step ", most, ", the schedule at ",
+             state.schedule.applied_steps, "; the files are of different checkpoints, resume from another one.");
   const std::map<std::string, Tensor> moments = load_safetensors(tensors.string());
   state.moments.assign(moments.begin(), moments.end());
   return state;

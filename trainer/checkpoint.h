@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,10 +28,16 @@ struct RandomState {
 };
 
 // optimizer.safetensors (`<parameter>.exp_avg` …), optimizer.json (groups, steps), scheduler.json, scaler.json, rng_state.json.
-void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, int64_t applied_steps, const RandomState& random);
+// applied_steps: what a schedule of the step counts; counters: of one that follows a metric.
+struct ScheduleState {
+  int64_t applied_steps = 0;
+  std::map<std::string, double> counters = {};
+};
+void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random);
 
 struct TrainingState {
-  int64_t applied_steps = 0;
+  ScheduleState schedule;
+  std::vector<double> rates;  // of the groups, where the schedule has counters
   RandomState random;
   std::vector<std::pair<std::string, Tensor>> moments;  // for Optimizer::load_state, as are:
   std::vector<std::pair<std::string, int64_t>> steps;

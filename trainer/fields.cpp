@@ -2,8 +2,11 @@
 #include "trainer/fields.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "kernels/check.h"
+#include "trainer/json_text.h"
+#include "trainer/parser.h"
 #include "trainer/python_text.h"
 
 namespace rote {
@@ -35,9 +38,43 @@ bool take(const Value& value, Value& member) {
   return true;
 }
 
+namespace {
+
+// Texts that spell a number, true or false become that, at any depth: in JSON inside of a command line quotes are easily one too many.
+Value converted(const Value& value) {
+  if (const ValueMap* map = value.as_map()) {
+    ValueMap all;
+    for (const auto& [name, one] : *map) all.set(name, converted(one));
+    return all;
+  }
+  if (const ValueList* list = value.as_list()) {
+    ValueList all;
+    for (const Value& one : *list) all.push_back(converted(one));
+    return all;
+  }
+  const std::string* text = value.as_text();
+  if (text == nullptr) return value;
+  std::string lower = *text;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (lower == "true" || lower == "false") return lower == "true";
+  if (const auto whole = parse_int(*text)) return *whole;
+  if (const auto real = parse_float(*text)) return *real;
+  return value;
+}
+
+}  // namespace
+
 bool take(const Value& value, ValueMap& member) {
-  if (const ValueMap* map = value.as_map()) member = *map;
-  return value.as_map() != nullptr;
+  Value read = value;
+  if (const std::string* text = value.as_text(); text != nullptr && text->starts_with("{")) {
+    try {
+      read = converted(parse_json(*text, "a map"));
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  if (const ValueMap* map = read.as_map()) member = *map;
+  return read.as_map() != nullptr;
 }
 
 std::string joined_words(const ArgumentRow& row, size_t limit) {
@@ -57,6 +94,7 @@ std::string expected(const ArgumentRow& row) {
       case FieldKind::integer: one = "a whole number"; break;
       case FieldKind::real: one = "a number"; break;
       case FieldKind::text: one = "a text"; break;
+      case FieldKind::map: one = "a map, as {\"name\": 0.5}"; break;
       case FieldKind::any: one = "a value"; break;
     }
   if (row.list) one = "a list, each " + one;

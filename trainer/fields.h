@@ -14,7 +14,7 @@
 
 namespace rote {
 
-enum class FieldKind { boolean, integer, real, text, any };
+enum class FieldKind { boolean, integer, real, text, map, any };
 
 enum class FieldAction {
   apply,   // does what it says
@@ -139,6 +139,7 @@ void describe(ArgumentRow& row, const M*) {
   else if constexpr (std::same_as<M, int64_t>) row.kind = FieldKind::integer;
   else if constexpr (std::same_as<M, Number>) row.kind = FieldKind::real;
   else if constexpr (std::same_as<M, std::string>) row.kind = FieldKind::text;
+  else if constexpr (std::same_as<M, ValueMap>) row.kind = FieldKind::map;
   else if constexpr (WordEnum<M>) {
     row.kind = FieldKind::text;
     for (const std::string& word : words_of(M())) row.words.push_back(word);

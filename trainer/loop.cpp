@@ -287,7 +287,7 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   if (!std::isfinite(loss) || !std::isfinite(run.grad_norm)) stop_non_finite(loss, run.grad_norm);
   run.running_loss += loss;
   fire(Event::pre_optimizer_step);
-  optimizer_->set_lr_factor(schedule_->factor(applied_steps_));
+  if (schedule_) optimizer_->set_rates(*schedule_, applied_steps_);
   run.learning_rate = optimizer_->groups()[0].lr;
   optimizer_->step({.max_norm = args_.max_grad_norm, .norm = run.grad_norm});
   ++applied_steps_;
@@ -325,8 +325,7 @@ void Trainer::log_evaluate_save(Run& run) {
   }
 }
 
-void Trainer::track_best(const Metrics& metrics) {
-  if (!args_.metric_for_best_model) return;
+double Trainer::best_metric_of(const Metrics& metrics) const {
   const std::string key = args_.best_metric_key();
   double value = 0;
   const Value* found = metrics.find(key);
@@ -334,6 +333,18 @@ void Trainer::track_best(const Metrics& metrics) {
     std::string names;
     for (const auto& [name, metric] : metrics) names += (names.empty() ? "" : ", ") + name;
     throw ArgumentError(str("metric_for_best_model: the evaluation gives no ", key, "; it gives ", names, "."));
+  }
+  return value;
+}
+
+void Trainer::track_best(const Metrics& metrics) {
+  if (!args_.metric_for_best_model) return;
+  const double value = best_metric_of(metrics);
+  if (metric_schedule_) {
+    std::vector<double> rates;
+    for (const optim::Group& group : optimizer_->groups()) rates.push_back(group.lr);
+    metric_schedule_->step(value, rates);
+    for (size_t g = 0; g < rates.size(); ++g) optimizer_->groups()[g].lr = rates[g];
   }
   const bool greater = args_.greater_is_better.value_or(false);
   const double best = state_.best_metric ? static_cast<double>(*state_.best_metric) : greater ? -INFINITY : INFINITY;
@@ -360,7 +371,7 @@ void Trainer::save_checkpoint(Run& run) {
   const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop;
   const int64_t epoch = is_cut ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut ? 0 : std::min(run.micro * run.batch, run.rows_per_epoch);
   if (!args_.save_only_model)
-    save_training_state(write.folder(), *optimizer_, applied_steps_,
+    save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf});
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
@@ -463,7 +474,11 @@ void Trainer::resume(const std::string& folder, Run& run) {
   } else {
     std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(saved.global_step));
   }
-  applied_steps_ = training ? training->applied_steps : saved.global_step;
+  applied_steps_ = training ? training->schedule.applied_steps : saved.global_step;
+  if (training && metric_schedule_ && !training->rates.empty()) {
+    metric_schedule_->load(training->schedule.counters);
+    for (size_t g = 0; g < training->rates.size(); ++g) optimizer_->groups()[g].lr = training->rates[g];
+  }
   const TrainerState planned = std::exchange(state_, saved);
   state_.max_steps = planned.max_steps;
   state_.num_train_epochs = planned.num_train_epochs;

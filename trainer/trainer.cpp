@@ -12,10 +12,11 @@
 
 #include "autograd/backward.h"
 #include "nn/pretrained.h"
-#include "optim/adamw.h"
+#include "optim/registry.h"
 #include "tensor/generator.h"
 #include "trainer/callbacks.h"
 #include "trainer/folder_write.h"
+#include "trainer/json_text.h"
 #include "trainer/progress.h"
 
 namespace rote {
@@ -48,8 +49,8 @@ void create_folder(const std::string& folder) {
 
 std::shared_ptr<optim::Optimizer> make_optimizer(const TrainingArguments& args, std::vector<optim::Group> groups) {
   if (groups.empty()) groups.push_back({.params = {}, .lr = args.learning_rate, .weight_decay = args.weight_decay});
-  const optim::AdamWOptions options{.betas = {.first = args.adam_beta1, .second = args.adam_beta2}, .eps = args.adam_epsilon};
-  return std::make_shared<optim::AdamW>(std::move(groups), options);
+  const optim::AdamArguments adam{.betas = {.first = args.adam_beta1, .second = args.adam_beta2}, .eps = args.adam_epsilon};
+  return optim::make_optimizer(args.optim, std::move(groups), adam, optim::parse_optim_args(args.optim_args.value_or("")));
 }
 
 }  // namespace
@@ -109,7 +110,19 @@ void Trainer::create_optimizer() { optimizer_ = make_optimizer(args_, decay_grou
 
 void Trainer::create_scheduler(int64_t total_steps) {
   if (options_.lr_scheduler) return;
-  schedule_ = optim::make_schedule(args_.lr_scheduler_type, {.warmup_steps = args_.get_warmup_steps(total_steps), .total_steps = total_steps});
+  optim::Options options;
+  for (const auto& [name, value] : args_.lr_scheduler_kwargs.value_or(ValueMap())) options[name] = value.as_text() ? *value.as_text() : json_text(value);
+  const std::vector<std::string>& by_metric = optim::metric_schedule_names();
+  if (std::find(by_metric.begin(), by_metric.end(), args_.lr_scheduler_type) != by_metric.end()) {
+    // The reference leaves the direction at "min" even for an accuracy, whose rate it then cuts while it rises.
+    if (!options.count("mode")) options["mode"] = args_.greater_is_better.value_or(false) ? "max" : "min";
+    std::vector<double> rates;
+    for (const optim::Group& group : optimizer_->groups()) rates.push_back(group.lr);
+    metric_schedule_ = optim::make_metric_schedule(args_.lr_scheduler_type, rates, options);
+    return;
+  }
+  schedule_ = optim::make_schedule(args_.lr_scheduler_type,
+                                   {.warmup_steps = args_.get_warmup_steps(total_steps), .total_steps = total_steps, .lr = args_.learning_rate}, options);
 }
 
 std::vector<data::Example> Trainer::fetch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/model.h"
+#include "optim/metric_schedule.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "trainer/arguments.h"
@@ -110,6 +111,7 @@ class Trainer {
   double audited_step(const nn::Batch& batch);
   void update(Run& run, const Window& window, double loss);
   void log_evaluate_save(Run& run);
+  double best_metric_of(const Metrics& metrics) const;
   void track_best(const Metrics& metrics);
   void save_checkpoint(Run& run);
   std::optional<std::string> best_of_output_dir() const;
@@ -129,6 +131,7 @@ class Trainer {
   CallbackHandler handler_;
   std::shared_ptr<optim::Optimizer> optimizer_;
   std::optional<optim::Schedule> schedule_;
+  std::unique_ptr<optim::MetricSchedule> metric_schedule_;  // in place of schedule_
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
   int64_t applied_steps_ = 0;                     // updates made; what the schedule counts
   bool started_ = false;

@@ -9,8 +9,6 @@ namespace rote::isa::ROTE_ISA_NAME {
 constinit const KernelTable<Real> kTable = {
     .isa = ROTE_ISA_STRING(ROTE_ISA_NAME),
     .gemm = gemm,
-    .attention = attention,
-    .attention_backward = attention_backward,
     .sum_rows = sum_rows,
     .sum_columns = sum_columns,
     .max_rows = max_rows,
@@ -31,6 +29,8 @@ constinit const KernelTable<Real> kTable = {
 
 constinit const RareTable<Real> kRareTable = {
     .isa = ROTE_ISA_STRING(ROTE_ISA_NAME),
+    .attention = attention,
+    .attention_backward = attention_backward,
     .batch_norm = batch_norm,
     .batch_norm_backward = batch_norm_backward,
     .group_norm = group_norm,

@@ -25,7 +25,7 @@ template <class F>
 const FormulaLaunchers& formula_launchers();
 
 // One step of an optimizer's update formula over n elements; m and v may be null.
-using UpdateLauncher = void (*)(Stream stream, int64_t n, float* p, const float* g, float* m, float* v, const float* scalars, uint32_t* status);
+using UpdateLauncher = void (*)(Stream stream, int64_t n, float* p, const float* g, float* const* state, const float* scalars, uint32_t* status);
 // Defined for the listed updates (optim/instantiate.cu).
 template <class F>
 UpdateLauncher update_launcher();

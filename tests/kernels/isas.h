@@ -18,4 +18,17 @@ inline std::vector<const KernelTable<double>*> tables<double>() {
   return {&kernels<double>()};
 }
 
+template <class Real>
+std::vector<const RareTable<Real>*> rare_tables();
+
+template <>
+inline std::vector<const RareTable<float>*> rare_tables<float>() {
+  return all_rare_tables();
+}
+
+template <>
+inline std::vector<const RareTable<double>*> rare_tables<double>() {
+  return {&rare_kernels<double>()};
+}
+
 }  // namespace rote::testing

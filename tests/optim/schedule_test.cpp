@@ -4,18 +4,17 @@
 #include <cmath>
 
 #include "kernels/check.h"
-#include "optim/schedule.h"
-#include "tests/trainer/cases.h"
+#include "optim/metric_schedule.h"
+#include "optim/torch_schedule.h"
 
 using namespace rote;
 using namespace rote::optim;
-using namespace rote::testing;
 
 TEST_CASE("schedule: factors of transformers 5.24 at steps 0, 1, 2 …") {
   struct Sample {
     const char* name;
     ScheduleLength length;
-    ScheduleOptions options;
+    Options options;
     std::vector<double> factors;
   };
   const Sample samples[] = {
@@ -24,7 +23,20 @@ TEST_CASE("schedule: factors of transformers 5.24 at steps 0, 1, 2 …") {
       {"linear", {3, 3}, {}, {0, 1.0 / 3, 2.0 / 3, 0}},
       {"linear", {5, 3}, {}, {0, .2, .4, .6, .8, 0}},
       {"cosine", {2, 8}, {}, {0, .5, 1, .933013, .75, .5, .25, .066987, 0, .066987}},
-      {"cosine", {0, 4}, {{"num_cycles", 1.0}}, {1, .5, 0, .5, 1}},
+      {"cosine", {0, 4}, {{"num_cycles", "1"}}, {1, .5, 0, .5, 1}},
+      {"cosine_with_restarts", {2, 8}, {{"num_cycles", "2"}}, {0, .5, 1, .75, .25, 1, .75, .25, 0}},
+      {"polynomial", {2, 8, 1}, {{"lr_end", ".1"}, {"power", "2"}}, {0, .5, 1, .725, .5, .325, .2, .125, .1, .1}},
+      {"polynomial", {2, 2, 1}, {{"lr_end", ".1"}}, {0, .5, .1}},
+      {"inverse_sqrt", {4, 0}, {}, {0, .25, .5, .75, 1, .894427, .816497}},
+      {"warmup_stable_decay", {2, 10}, {{"num_decay_steps", "4"}}, {0, .5, 1, 1, 1, 1, 1, .853553, .5, .146447, 0, 0}},
+      {"warmup_stable_decay", {4, 10}, {{"num_decay_steps", "4"}, {"warmup_type", "1-sqrt"}, {"decay_type", "1-sqrt"}},
+       {0, .133975, .292893, .5, 1, 1, 1, .5, .292893, .133975, 0}},
+      {"warmup_stable_decay", {4, 10}, {{"num_decay_steps", "4"}, {"warmup_type", "cosine"}, {"decay_type", "linear"}, {"min_lr_ratio", ".1"}},
+       {.1, .231802, .55, .868198, 1, 1, 1, .775, .55, .325, .1}},
+      {"cosine_with_min_lr", {2, 8}, {{"min_lr_rate", ".1"}}, {0, .5, 1, .939711, .775, .55, .325, .160289, .1}},
+      {"cosine_with_min_lr", {2, 8, 2}, {{"min_lr", ".2"}}, {0, .5, 1, .939711, .775, .55, .325, .160289, .1}},
+      {"cosine_warmup_with_min_lr", {3, 9}, {{"min_lr_rate", ".1"}}, {1.0 / 3, 2.0 / 3, 1, .939711, .775, .55, .325, .160289, .1}},
+      {"cosine_warmup_with_min_lr", {3, 9}, {{"min_lr_rate", ".1"}, {"warmup_lr_rate", ".2"}}, {.2, .6, 1, .939711, .775}},
       {"constant", {3, 9}, {}, {1, 1, 1}},
       {"constant_with_warmup", {3, 9}, {}, {0, 1.0 / 3, 2.0 / 3, 1, 1}},
   };
@@ -52,41 +64,75 @@ TEST_CASE("schedule: built by hand it equals the one by name") {
 }
 
 TEST_CASE("schedule: unknown names, options and lengths are refused") {
-  CHECK(schedule_names() == std::vector<std::string>{"linear", "cosine", "constant", "constant_with_warmup"});
   CHECK_THROWS_WITH_AS(make_schedule("cosin", {}),
-                       "schedule: there is no cosin; did you mean cosine? The names are linear, cosine, constant, constant_with_warmup.",
+                       "schedule: there is no cosin; did you mean cosine? The names are linear, cosine, cosine_with_restarts, polynomial, constant, constant_with_warmup, "
+                       "inverse_sqrt, cosine_with_min_lr, cosine_warmup_with_min_lr, warmup_stable_decay.",
                        ArgumentError);
-  CHECK_THROWS_WITH_AS(make_schedule("linear", {}, {{"power", 2}}), "schedule linear: has no option power; it takes none.", ArgumentError);
-  CHECK_THROWS_WITH_AS(make_schedule("cosine", {}, {{"cycles", 2}}), "schedule cosine: has no option cycles; it takes num_cycles.", ArgumentError);
-  CHECK_THROWS_AS(make_schedule("linear", {.warmup_steps = -1, .total_steps = 5}), ArgumentError);
+  struct Row {
+    const char* name;
+    ScheduleLength length;
+    Options options;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"linear", {}, {{"power", "2"}}, "schedule linear: there is no power; it takes none."},
+      {"cosine", {}, {{"num_cycle", "2"}}, "schedule cosine: there is no num_cycle, did you mean num_cycles? It takes num_cycles."},
+      {"cosine", {}, {{"num_cycles", "two"}}, "schedule cosine: num_cycles is \"two\"; it must be a number."},
+      {"polynomial", {0, 5, 1e-8}, {}, "schedule polynomial: lr_end is 1e-07 and the learning rate 1e-08; lr_end must be smaller."},
+      {"cosine_with_min_lr", {0, 5, 1}, {}, "schedule cosine_with_min_lr: no floor is given; give one of min_lr and min_lr_rate."},
+      {"cosine_with_min_lr", {0, 5, 1}, {{"min_lr", "1"}, {"min_lr_rate", "1"}}, "schedule cosine_with_min_lr: both min_lr and min_lr_rate are given; give one of min_lr and min_lr_rate."},
+      {"warmup_stable_decay", {0, 5}, {}, "schedule warmup_stable_decay: num_decay_steps is not given; say over how many updates the rate falls."},
+      {"warmup_stable_decay", {0, 5}, {{"num_decay_steps", "2"}, {"decay_type", "sqrt"}}, "schedule warmup_stable_decay: decay_type is \"sqrt\"; it must be linear, cosine or 1-sqrt."},
+      {"linear", {.warmup_steps = -1, .total_steps = 5}, {}, "schedule linear: got -1 warm-up steps of 5; neither may be negative."},
+  };
+  for (const Row& row : rows) CHECK_THROWS_WITH_AS(make_schedule(row.name, row.length, row.options), row.says, ArgumentError);
 }
 
-TEST_CASE("schedule: the shared cases of the schedules that Rote has") {
-  const ValueMap file = shared_cases("sched/sched.json");
-  if (file.empty()) return;  // skipped
-  int64_t compared = 0;
-  for (const Value& c : *file.find("cases")->as_list()) {
-    const std::string name = text_at(c, "scheduler");
-    if (!name.starts_with("hf:") || std::find(schedule_names().begin(), schedule_names().end(), name.substr(3)) == schedule_names().end()) continue;
-    CAPTURE(text_at(c, "id"));
-    ScheduleOptions options;
-    for (const auto& [option, value] : *at(c, "kwargs").as_map()) value.number(options[option]);
-    double warmup_steps = 0, total = 0;
-    at(c, "num_warmup_steps").number(warmup_steps);
-    at(c, "num_training_steps").number(total);
-    const Schedule schedule = make_schedule(name.substr(3), {static_cast<int64_t>(warmup_steps), static_cast<int64_t>(total)}, options);
-    const ValueList& bases = *at(c, "base_lrs").as_list();
-    const ValueList& steps = *at(c, "lrs").as_list();
-    for (size_t s = 0; s < steps.size(); ++s) {
-      for (size_t group = 0; group < bases.size(); ++group) {
-        double base = 0, rate = 0;
-        bases[group].number(base);
-        (*steps[s].as_list())[group].number(rate);
-        // A few roundings in f64, and one ulp of the cosine near its zero, where it is added to 1.
-        CHECK(std::abs(base * schedule.factor(static_cast<int64_t>(s)) - rate) <= 1e-15 * base);
-      }
-    }
-    ++compared;
+TEST_CASE("torch schedules: where they turn") {
+  CHECK(step_lr(3, 0.5).rate(5, 8.0) == 4.0);
+  CHECK(multi_step_lr({2, 2, 5}, 0.5).factor(2) == 0.25);
+  CHECK(constant_lr(0.25, 3).factor(2) == 0.25);
+  CHECK(constant_lr(0.25, 3).factor(3) == 1);
+  CHECK(cosine_annealing_warm_restarts({.T_0 = 2, .T_mult = 2, .eta_min = 0.5}).rate(2, 1.0) == 1.0);
+  CHECK(cosine_annealing_warm_restarts({.T_0 = 2, .T_mult = 2, .eta_min = 0.5}).rate(4, 1.0) == 0.75);
+  const Schedule cycle = one_cycle_lr({.max_lr = 1, .total_steps = 11, .pct_start = 0.5});
+  CHECK(cycle.rate(0, 9.0) == doctest::Approx(1.0 / 25));
+  CHECK(cycle.rate(10, 9.0) == doctest::Approx(1.0 / 25e4));
+  CHECK(cycle.rate(100, 9.0) == cycle.rate(10, 9.0));
+  CHECK(cycle.momentum(0) == doctest::Approx(0.95));
+  CHECK_THROWS_WITH_AS(make_torch_schedule("StepLR", {}), "schedule StepLR: step_size is 0; it must be at least 1.", ArgumentError);
+  CHECK_THROWS_AS(make_torch_schedule("CosineLR", {}), ArgumentError);
+}
+
+TEST_CASE("plateau: the rate falls after more than `patience` values without improvement, and not by less than eps") {
+  ReduceLROnPlateau plateau({.factor = 0.5, .patience = 1, .cooldown = 1, .min_lr = 0.2});
+  std::vector<double> rates = {1};
+  const std::pair<double, double> steps[] = {{3, 1}, {3, 1}, {3, .5}, {3, .5}, {3, .5}, {3, .25}, {9, .25}, {9, .25}, {9, .2}, {9, .2}, {9, .2}, {9, .2}};
+  for (const auto& [metric, rate] : steps) {
+    plateau.step(metric, rates);
+    CHECK(rates[0] == rate);
   }
-  CHECK(compared >= 46);
+  ReduceLROnPlateau again({.factor = 0.5, .patience = 1, .cooldown = 1, .min_lr = 0.2});
+  again.load(plateau.state());
+  CHECK(again.state() == plateau.state());
+  CHECK_THROWS_WITH_AS(again.load({}), "load_state: num_bad_epochs of the schedule is missing; the state belongs to another schedule or is torn.", StateError);
+  CHECK_THROWS_WITH_AS(make_metric_schedule("reduce_lr_on_plateau", {1}, {{"mode", "up"}}), "schedule reduce_lr_on_plateau: mode is \"up\"; it must be min or max.", ArgumentError);
+}
+
+TEST_CASE("greedy: the rate rises while the metric improves, and its state goes on where it was") {
+  const GreedyOptions options{.factor = 0.5, .patience = 0, .min_lr = 0.25, .max_lr = 4, .smooth = true, .window_size = 2, .reset_start = 2};
+  GreedyLR whole(options, {1}), cut(options, {1});
+  std::vector<double> rates = {1}, same = {1};
+  const double metrics[] = {5, 4, 3, 9, 9, 9, 9, 9, 9, 9, 1};
+  const double expected[] = {2, 4, 4, 2, 1, .5, .25, 1, 2, 1, 2};
+  for (size_t i = 0; i < std::size(metrics); ++i) {
+    CAPTURE(i);
+    whole.step(metrics[i], rates);
+    GreedyLR resumed(options, {1});
+    resumed.load(cut.state());
+    resumed.step(metrics[i], same);
+    cut.load(resumed.state());
+    CHECK(rates[0] == same[0]);
+    CHECK(rates[0] == expected[i]);
+  }
 }

@@ -29,8 +29,10 @@ TEST_CASE("arguments: the defaults, in order, as transformers 5.24 prints those 
   "max_steps": -1,
   "learning_rate": 5e-05,
   "lr_scheduler_type": "linear",
+  "lr_scheduler_kwargs": null,
   "warmup_steps": 0,
   "optim": "adamw_torch_fused",
+  "optim_args": null,
   "weight_decay": 0.0,
   "adam_beta1": 0.9,
   "adam_beta2": 0.999,
@@ -129,8 +131,11 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   CHECK(faults_of(T{.max_grad_norm = -0.5}) == "--max_grad_norm: is -0.5; it must be at least 0.\n");
   CHECK(faults_of(T{.seed = -1}) == "--seed: is -1; it must be at least 0 and below 4294967296.\n");
   CHECK(faults_of(T{.lr_scheduler_type = "cosin"}) ==
-        "--lr_scheduler_type: there is no cosin; did you mean cosine? The words are linear, cosine, constant, constant_with_warmup.\n");
-  CHECK(faults_of(T{.optim = "sgdx"}) == "--optim: there is no sgdx; choose one of adamw_torch, adamw_torch_fused.\n");
+        "--lr_scheduler_type: there is no cosin; did you mean cosine? The words are linear, cosine, cosine_with_restarts, polynomial, constant, "
+        "constant_with_warmup, inverse_sqrt, cosine_with_min_lr, cosine_warmup_with_min_lr, warmup_stable_decay, reduce_lr_on_plateau, greedy.\n");
+  CHECK(faults_of(T{.lr_scheduler_type = "greedy"}) == "--lr_scheduler_type: greedy follows a metric, but --eval_strategy is no; set it to steps or epoch.\n");
+  CHECK(faults_of(T{.optim = "sgdx"}) == "--optim: there is no sgdx; did you mean sgd? The words are adamw_torch, adamw_torch_fused, sgd, adagrad, rmsprop, adafactor, "
+        "lion_32bit, ademamix, adamw_hf, adam, sgdw, adadelta, adamax, nadam, radam, rprop, asgd.\n");
   CHECK(faults_of(T{.logging_steps = 0}) ==
         "--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.\n");
   CHECK(faults_of(T{.logging_strategy = IntervalStrategy::epoch, .logging_steps = 0}) == "");
@@ -182,8 +187,8 @@ TEST_CASE("training_args.json: both structs come back, unknown names are left al
   CHECK(training_args_file(args_again, rote_again) == file);
 
   CHECK(parse_training_args_file("{\"seed\": 7, \"bf16\": true}", "f").first.seed == 7);
-  CHECK_THROWS_WITH_AS(parse_training_args_file("{\"seed\": 7.5, \"optim\": 3}", "f"),
-                       "f: seed: got 7.5; it must be a whole number.\nf: optim: got 3; it must be one of adamw_torch, adamw_torch_fused.",
+  CHECK_THROWS_WITH_AS(parse_training_args_file("{\"seed\": 7.5, \"eval_strategy\": 3}", "f"),
+                       "f: seed: got 7.5; it must be a whole number.\nf: eval_strategy: got 3; it must be one of no, steps, epoch.",
                        ArgumentError);
   CHECK_THROWS_WITH_AS(from_map<TrainingArguments>({{"learning_rat", 0.1}}), "--learning_rat: no such argument; did you mean --learning_rate?",
                        ArgumentError);

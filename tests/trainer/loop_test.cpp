@@ -68,6 +68,30 @@ TEST_CASE("train: updates and epoch values follow the reference's arithmetic") {
   }
 }
 
+TEST_CASE("train: a schedule on a plateau cuts the rate where the metric stands still, whichever way it should go") {
+  for (const bool greater : {false, true}) {
+    const TempFolder folder;
+    TrainingArguments args = quiet_args(folder.path());
+    args.per_device_train_batch_size = 10;
+    args.num_train_epochs = 6;
+    args.learning_rate = 0.5;
+    args.lr_scheduler_type = "reduce_lr_on_plateau";
+    args.lr_scheduler_kwargs = ValueMap{{"patience", 1}, {"factor", 0.5}};
+    args.eval_strategy = IntervalStrategy::epoch;
+    args.logging_strategy = IntervalStrategy::epoch;
+    args.metric_for_best_model = "level";
+    args.greater_is_better = greater;
+    int64_t evaluations = 0;
+    const double rising[] = {1, 2, 2, 2, 3, 3};  // values 3 and 4 bring nothing new
+    SmallRun run(args, {.trainer = {.compute_metrics = [&](const EvalPrediction&) { return Metrics{{"level", greater ? rising[evaluations++] : 4 - rising[evaluations++]}}; }}});
+    run.train();
+    std::vector<double> rates;
+    for (const Logs& logs : run.trainer->state().log_history)
+      if (logs.find("learning_rate")) rates.push_back(number_at(logs, "learning_rate"));
+    CHECK(rates == std::vector<double>{0.5, 0.5, 0.5, 0.5, 0.25, 0.25});
+  }
+}
+
 TEST_CASE("train: the events of two updates come in the reference's order") {
   const TempFolder folder;
   TrainingArguments args = quiet_args(folder.path());

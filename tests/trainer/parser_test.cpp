@@ -134,7 +134,7 @@ TEST_CASE("parser: ambiguous beginnings name all that fit") {
 
 TEST_CASE("parser: a misspelt name is answered with the right one and its words") {
   CHECK_THROWS_WITH_AS(parse_words<TrainingArguments>({"--lr_schedular_type", "linear"}, kUsage, {}),
-                       "--lr_schedular_type: no such argument; did you mean --lr_scheduler_type (linear, cosine, constant, …)?", ArgumentError);
+                       "--lr_schedular_type: no such argument; did you mean --lr_scheduler_type (linear, cosine, cosine_with_restarts, …)?", ArgumentError);
 }
 
 TEST_CASE("parser: older names and fields without effect warn") {

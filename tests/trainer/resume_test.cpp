@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "tensor/file.h"
+#include "optim/registry.h"
 #include "tests/trainer/small_run.h"
 
 namespace rote::testing {
@@ -93,6 +94,29 @@ TEST_CASE("resume: from checkpoints of epochs, evaluations among them") {
   args.metric_for_best_model = "loss";
   args.load_best_model_at_end = true;
   check_resumes(args, 10);
+}
+
+TEST_CASE("resume: with each optimizer by name, and with schedules that follow a metric") {
+  for (const std::string& name : optim::optimizer_names()) {
+    CAPTURE(name);
+    const TempFolder folder;
+    TrainingArguments args = saving_args(folder.path());
+    args.optim = name;
+    args.learning_rate = 1e-3;
+    if (name == "sgd") args.optim_args = "momentum=0.9, nesterov=true";
+    if (name == "rprop") args.weight_decay = 0;
+    check_resumes(args, 4);
+  }
+  for (const std::string& name : optim::metric_schedule_names()) {
+    CAPTURE(name);
+    const TempFolder folder;
+    TrainingArguments args = saving_args(folder.path());
+    args.lr_scheduler_type = name;
+    args.lr_scheduler_kwargs = ValueMap{{"patience", 0}, {"factor", 0.5}, {"min_lr", 1e-4}, {"threshold", 0.02}};
+    args.eval_strategy = IntervalStrategy::steps;
+    args.eval_steps = 1;
+    check_resumes(args, 10);
+  }
 }
 
 TEST_CASE("resume: the optimizer's state counts: weights alone go elsewhere") {

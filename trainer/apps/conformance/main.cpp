@@ -20,7 +20,7 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {"ops", run_ops},     {"optim", nullptr},  {"sched", nullptr}, {"models", run_models}, {"generation", run_generation},
+    {"ops", run_ops},     {"optim", run_optimizers},  {"sched", run_schedules}, {"models", run_models}, {"generation", run_generation},
     {"tokenizers", run_tokenizers}, {"trainer", nullptr}, {"collators", nullptr}, {"parser", nullptr}, {"text", nullptr},
     {"debug", nullptr},   {"scaler", nullptr}, {"seq2seq", nullptr},
 };

@@ -1,0 +1,98 @@
+#include "optim/options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "kernels/check.h"
+
+namespace rote::optim {
+
+namespace {
+
+template <class T>
+T parsed(const std::string& who, const char* name, const std::string& word, const char* kind) {
+  T value{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  ROTE_CHECK(error == std::errc() && end == word.data() + word.size(), ArgumentError, who, ": ", name, " is \"", word, "\"; it must be ", kind, ".");
+  return value;
+}
+
+}  // namespace
+
+Options parse_optim_args(const std::string& text) {
+  std::string plain;
+  for (const char c : text)
+    if (!std::isspace(static_cast<unsigned char>(c))) plain += c;
+  Options options;
+  for (size_t begin = 0; !plain.empty() && begin <= plain.size();) {
+    const size_t end = std::min(plain.find(',', begin), plain.size());
+    const std::string piece = plain.substr(begin, end - begin);
+    const size_t sign = piece.find('=');
+    ROTE_CHECK(sign != std::string::npos && sign > 0 && piece.find('=', sign + 1) == std::string::npos, ArgumentError, "optim_args: \"", piece,
+               "\" is no name=value; write them with commas between, as momentum=0.9,nesterov=true.");
+    ROTE_CHECK(options.emplace(piece.substr(0, sign), piece.substr(sign + 1)).second, ArgumentError, "optim_args: ", piece.substr(0, sign),
+               " comes twice; give it once.");
+    begin = end + 1;
+  }
+  return options;
+}
+
+std::optional<std::string> OptionReader::word(const char* name) {
+  known_.push_back(name);
+  const auto found = left_.find(name);
+  if (found == left_.end()) return std::nullopt;
+  const std::string word = found->second;
+  left_.erase(found);
+  return word;
+}
+
+void OptionReader::take(const char* name, double& value) {
+  if (const auto given = word(name)) value = parsed<double>(who_, name, *given, "a number");
+}
+
+void OptionReader::take(const char* name, int64_t& value) {
+  if (const auto given = word(name)) value = parsed<int64_t>(who_, name, *given, "a whole number");
+}
+
+void OptionReader::take(const char* name, bool& value) {
+  const auto given = word(name);
+  if (!given) return;
+  std::string lower = *given;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  value = lower == "true" || lower == "1" || lower == "yes";
+  ROTE_CHECK(value || lower == "false" || lower == "0" || lower == "no", ArgumentError, who_, ": ", name, " is \"", *given,
+             "\"; it must be true or false.");
+}
+
+void OptionReader::take(const char* name, std::string& value) {
+  if (const auto given = word(name)) value = *given;
+}
+
+void OptionReader::take(const char* name, std::optional<double>& value) {
+  const auto given = word(name);
+  if (given && *given != "none" && *given != "None") value = parsed<double>(who_, name, *given, "a number");
+}
+
+void OptionReader::take(const char* name, std::vector<int64_t>& value) {
+  const auto given = word(name);
+  if (!given) return;
+  value.clear();
+  for (size_t begin = 0; begin <= given->size();) {
+    const size_t end = std::min(given->find(':', begin), given->size());
+    value.push_back(parsed<int64_t>(who_, name, given->substr(begin, end - begin), "whole numbers with : between"));
+    begin = end + 1;
+  }
+}
+
+void OptionReader::finish() const {
+  if (left_.empty()) return;
+  const std::string& name = left_.begin()->first;
+  std::string all;
+  for (const std::string& one : known_) all += (all.empty() ? "" : ", ") + one;
+  const std::string near = nearest(name, known_.data(), static_cast<int64_t>(known_.size()));
+  throw ArgumentError(str(who_, ": there is no ", name, near.empty() ? "" : ", did you mean " + near + "?", near.empty() ? "; it takes " : " It takes ",
+                          known_.empty() ? "none" : all, "."));
+}
+
+}  // namespace rote::optim

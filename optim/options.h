@@ -1,0 +1,39 @@
+// optim/options.h — options of an optimizer or a schedule from words: `momentum=0.9,nesterov=true`. Knows neither.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rote::optim {
+
+using Options = std::map<std::string, std::string>;
+
+// Blanks are dropped, pieces stand between commas and hold one `=` each. Throws ArgumentError for any other piece, and for a name that comes twice.
+Options parse_optim_args(const std::string& text);
+
+// Hands options out by name. Throws ArgumentError for a word of the wrong kind, and in finish() for names that nobody took.
+class OptionReader {
+ public:
+  // `who` begins error texts: "optim_args of sgd".
+  OptionReader(std::string who, Options given) : who_(std::move(who)), left_(std::move(given)) {}
+  void take(const char* name, double& value);
+  void take(const char* name, int64_t& value);
+  void take(const char* name, bool& value);  // true, 1, yes; false, 0, no
+  void take(const char* name, std::string& value);
+  void take(const char* name, std::optional<double>& value);  // none: not given
+  void take(const char* name, std::vector<int64_t>& value);   // with : between
+  void ignore_rest() { left_.clear(); }
+  void finish() const;
+
+ private:
+  std::optional<std::string> word(const char* name);
+
+  std::string who_;
+  Options left_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace rote::optim
