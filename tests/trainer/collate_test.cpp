@@ -37,6 +37,19 @@ TEST_CASE("default_collate: rows that differ in features or length are refused")
                        "collate: a has 2 values in row 1 of the batch and 1 in the first; they must be equally long and of one kind.", ArgumentError);
 }
 
+TEST_CASE("default_collate: label before label_ids, whole numbers among fractions, and lists of lists") {
+  const nn::Batch both = data::default_collate({{{"label_ids", ids({1, 2})}, {"label", Feature::single(int64_t{7})}}});
+  CHECK(whole(both["labels"]) == std::vector<int64_t>{7});
+  const nn::Batch mixed = data::default_collate({{{"label", Feature::single(0.5f)}}, {{"label", Feature::single(int64_t{2})}}});
+  CHECK(mixed["labels"].data<float>()[1] == 2.0f);
+  CHECK_THROWS_AS(data::default_collate({{{"label", Feature::single(int64_t{2})}}, {{"label", Feature::single(0.5f)}}}), ArgumentError);
+  const nn::Batch lists = data::default_collate({{{"offsets", Feature::lists({{0, 1}, {1, 3}, {4, 5}})}}});
+  CHECK(describe(lists["offsets"]) == "i64[1,3,2]");
+  CHECK(whole(lists["offsets"]) == std::vector<int64_t>{0, 1, 1, 3, 4, 5});
+  CHECK_THROWS_WITH_AS(data::default_collate({{{"x", Feature::lists({{0, 1}, {1}})}}}),
+                       "collate: the lists of x have different lengths in the first row of the batch; they must be equally long.", ArgumentError);
+}
+
 TEST_CASE("PadCollator: pads to the longest row of the batch and makes the mask") {
   const std::vector<Example> examples = {{{"input_ids", ids({5, 6, 7})}, {"token_type_ids", ids({0, 1, 1})}, {"label", Feature::single(int64_t{2})}},
                                          {{"input_ids", ids({8})}, {"token_type_ids", ids({0})}, {"label", Feature::single(int64_t{0})}}};
@@ -54,6 +67,29 @@ TEST_CASE("PadCollator: pads to the longest row of the batch and makes the mask"
 TEST_CASE("PadCollator: a mask that rows bring is kept") {
   const std::vector<Example> examples = {{{"input_ids", ids({5, 6})}, {"attention_mask", ids({1, 0})}}, {{"input_ids", ids({7})}, {"attention_mask", ids({1})}}};
   CHECK(whole(data::PadCollator(data::PadOptions{})(examples)["attention_mask"]) == std::vector<int64_t>{1, 0, 1, 0});
+}
+
+TEST_CASE("PadOptions: the length by longest row, maximum and multiple") {
+  using data::PadTo;
+  CHECK(data::PadOptions{.max_length = 4}.target(9) == 9);  // longest looks at no maximum
+  CHECK(data::PadOptions{.pad_to_multiple_of = 4}.target(9) == 12);
+  CHECK(data::PadOptions{.pad_to_multiple_of = 4, .padding = PadTo::max_length, .max_length = 6, .model_max_length = 32}.target(9) == 8);
+  CHECK(data::PadOptions{.padding = PadTo::max_length, .model_max_length = 32}.target(9) == 32);
+  CHECK_FALSE(data::PadOptions{.padding = PadTo::max_length}.target(9).has_value());
+  CHECK_FALSE(data::PadOptions{.pad_to_multiple_of = 4, .padding = PadTo::do_not_pad}.target(9).has_value());
+  CHECK_THROWS_WITH_AS(data::PadOptions{.pad_to_multiple_of = 0}.target(9), "collate: pad_to_multiple_of is 0; it must be at least 1.", ArgumentError);
+}
+
+TEST_CASE("PadCollator: rows longer than the maximum stay whole, unpadded rows must be equal, special tokens are filled with 1") {
+  const std::vector<Example> examples = {{{"input_ids", ids({5, 6, 7})}, {"special_tokens_mask", ids({1, 0, 1})}}, {{"input_ids", ids({8})}, {"special_tokens_mask", ids({0})}}};
+  const nn::Batch wide = data::PadCollator(data::PadOptions{.padding = data::PadTo::max_length, .max_length = 4, .attention_mask = false})(examples);
+  CHECK(whole(wide["input_ids"]) == std::vector<int64_t>{5, 6, 7, 0, 8, 0, 0, 0});
+  CHECK(whole(wide["special_tokens_mask"]) == std::vector<int64_t>{1, 0, 1, 1, 0, 1, 1, 1});
+  CHECK_FALSE(wide.contains("attention_mask"));
+  CHECK_THROWS_AS(data::PadCollator(data::PadOptions{.padding = data::PadTo::max_length, .max_length = 2})(examples), ArgumentError);
+  CHECK_THROWS_AS(data::PadCollator(data::PadOptions{.padding = data::PadTo::do_not_pad})(examples), ArgumentError);
+  const nn::Batch one = data::PadCollator(data::PadOptions{.padding = data::PadTo::max_length, .max_length = 2})({examples[0]});
+  CHECK(whole(one["input_ids"]) == std::vector<int64_t>{5, 6, 7});
 }
 
 }  // namespace rote::testing

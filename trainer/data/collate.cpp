@@ -9,15 +9,21 @@ namespace {
 Tensor stacked(const std::string& name, const std::vector<Example>& examples) {
   const Feature& first = *find(examples[0], name);
   const int64_t rows = static_cast<int64_t>(examples.size()), length = first.length();
-  const Shape shape = first.is_single ? Shape{rows} : Shape{rows, length};
+  const bool is_table = !first.parts.empty();
+  ROTE_CHECK(!is_table || std::count(first.parts.begin(), first.parts.end(), first.parts[0]) == static_cast<int64_t>(first.parts.size()), ArgumentError,
+             "collate: the lists of ", name, " have different lengths in the first row of the batch; they must be equally long.");
+  Shape shape = first.is_single ? Shape{rows} : Shape{rows, length};
+  if (is_table) shape = {rows, static_cast<int64_t>(first.parts.size()), first.parts[0]};
   const Tensor x = empty(shape, {.dtype = first.is_fraction ? DType::f32 : DType::i64});
   for (int64_t row = 0; row < rows; ++row) {
     const Feature* feature = find(examples[static_cast<size_t>(row)], name);
     ROTE_CHECK(feature != nullptr, ArgumentError, "collate: row ", row, " of the batch has no ", name, " but the first row has; every row needs it.");
-    ROTE_CHECK(feature->length() == length && feature->is_fraction == first.is_fraction, ArgumentError, "collate: ", name, " has ", feature->length(),
-               " values in row ", row, " of the batch and ", length, " in the first; they must be equally long and of one kind.");
-    if (first.is_fraction) std::copy(feature->fractions.begin(), feature->fractions.end(), x.data<float>() + row * length);
-    else std::copy(feature->whole.begin(), feature->whole.end(), x.data<int64_t>() + row * length);
+    // A whole number stands for a fraction, a fraction for no whole number.
+    ROTE_CHECK(feature->length() == length && feature->parts == first.parts && (first.is_fraction || !feature->is_fraction), ArgumentError, "collate: ", name,
+               " has ", feature->length(), " values in row ", row, " of the batch and ", length, " in the first; they must be equally long and of one kind.");
+    if (!first.is_fraction) std::copy(feature->whole.begin(), feature->whole.end(), x.data<int64_t>() + row * length);
+    else if (feature->is_fraction) std::copy(feature->fractions.begin(), feature->fractions.end(), x.data<float>() + row * length);
+    else std::transform(feature->whole.begin(), feature->whole.end(), x.data<float>() + row * length, [](int64_t n) { return static_cast<float>(n); });
   }
   return x;
 }
@@ -31,46 +37,52 @@ struct Padded {
 
 nn::Batch default_collate(const std::vector<Example>& examples) {
   ROTE_CHECK(!examples.empty(), ArgumentError, "collate: no examples; a batch has at least one row.");
+  const bool has_label = find(examples[0], "label") != nullptr;
   nn::Batch batch;
   for (const auto& [name, feature] : examples[0]) {
+    if (name == "label_ids" && has_label) continue;
     const bool is_label = name == "label" || name == "label_ids";
     batch.set(is_label ? "labels" : name, stacked(name, examples));
   }
   return batch;
 }
 
-PadCollator::PadCollator(const text::Tokenizer& tokenizer) {
+PadOptions pad_options(const text::Tokenizer& tokenizer) {
   const std::optional<int64_t> pad = tokenizer.pad_token_id();
   ROTE_CHECK(pad.has_value(), ArgumentError, "collate: the tokenizer has no pad token; batches of unequal rows need one.");
-  options_.pad_token_id = *pad;
-  options_.side = tokenizer.padding_side();
+  return {.pad_token_id = *pad, .side = tokenizer.padding_side(), .model_max_length = tokenizer.model_max_length()};
 }
 
-nn::Batch PadCollator::operator()(const std::vector<Example>& examples) const {
-  std::vector<Example> padded = examples;
+std::optional<int64_t> PadOptions::target(int64_t longest) const {
+  std::optional<int64_t> length = max_length ? max_length : model_max_length;
+  if (padding == PadTo::longest) length = longest;
+  if (padding == PadTo::do_not_pad || !length) return std::nullopt;
+  if (!pad_to_multiple_of) return length;
+  const int64_t m = *pad_to_multiple_of;
+  ROTE_CHECK(m > 0, ArgumentError, "collate: pad_to_multiple_of is ", m, "; it must be at least 1.");
+  return (*length + m - 1) / m * m;
+}
+
+void pad_list(Feature& list, int64_t length, int64_t filler, text::Side side) {
+  const int64_t missing = std::max<int64_t>(0, length - list.length());
+  list.whole.insert(side == text::Side::right ? list.whole.end() : list.whole.begin(), static_cast<size_t>(missing), filler);
+}
+
+std::vector<Example> padded(std::vector<Example> examples, const PadOptions& options) {
   int64_t longest = 0;
   for (const Example& example : examples)
     if (const Feature* ids = find(example, "input_ids")) longest = std::max(longest, ids->length());
-  if (options_.pad_to_multiple_of) {
-    const int64_t m = *options_.pad_to_multiple_of;
-    longest = (longest + m - 1) / m * m;
-  }
-  const Padded rules[] = {{"input_ids", options_.pad_token_id}, {"attention_mask", 0}, {"token_type_ids", options_.pad_token_type_id}};
-  for (Example& example : padded) {
+  const std::optional<int64_t> length = options.target(longest);
+  const Padded rules[] = {{"input_ids", options.pad_token_id}, {"attention_mask", 0}, {"token_type_ids", options.pad_token_type_id}, {"special_tokens_mask", 1}};
+  for (Example& example : examples) {
     const Feature* ids = find(example, "input_ids");
     if (ids == nullptr) continue;
-    const int64_t length = ids->length();
-    if (find(example, "attention_mask") == nullptr)
-      example.emplace_back("attention_mask", Feature::list(std::vector<int64_t>(static_cast<size_t>(length), 1)));
-    for (auto& [name, feature] : example)
-      for (const Padded& rule : rules) {
-        if (name != rule.name) continue;
-        auto& values = feature.whole;
-        const size_t missing = static_cast<size_t>(longest - feature.length());
-        values.insert(options_.side == text::Side::right ? values.end() : values.begin(), missing, rule.filler);
-      }
+    if (options.attention_mask && find(example, "attention_mask") == nullptr)
+      example.emplace_back("attention_mask", Feature::list(std::vector<int64_t>(static_cast<size_t>(ids->length()), 1)));
+    for (const Padded& rule : rules)
+      if (Feature* feature = find(example, rule.name); feature != nullptr && length) pad_list(*feature, *length, rule.filler, options.side);
   }
-  return default_collate(padded);
+  return examples;
 }
 
 }  // namespace rote::data

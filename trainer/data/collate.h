@@ -1,4 +1,4 @@
-// trainer/data/collate.h — examples into a batch: padding and stacking; what padding needs to know. The datasets: dataset.h.
+// trainer/data/collate.h — examples into a batch: stacking, and padding to one length. Collators with rules of their own: *_collate.h.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,45 @@ namespace rote::data {
 
 using Collator = std::function<nn::Batch(const std::vector<Example>&)>;
 
-// Stacks every feature; `label` and `label_ids` become `labels`. Features of one name must be equally long.
-// Whole numbers give i64, fractions f32. Throws ArgumentError for ragged features and for a row that lacks one.
+// Stacks every feature of the first row; `label`, else `label_ids`, becomes `labels`. Features of one name must be equally long.
+// Whole numbers give i64, fractions f32, by the first row. Throws ArgumentError for ragged features and for a row that lacks one.
 nn::Batch default_collate(const std::vector<Example>& examples);
+
+enum class PadTo {
+  longest,     // the longest row of the batch, whatever max_length is
+  max_length,  // max_length, where it is not given model_max_length; not at all where that is not given either
+  do_not_pad,
+};
 
 struct PadOptions {
   int64_t pad_token_id = 0;
   int64_t pad_token_type_id = 0;
   text::Side side = text::Side::right;
-  std::optional<int64_t> pad_to_multiple_of = {};
+  std::optional<int64_t> pad_to_multiple_of = {};  // rounds the length up
+  PadTo padding = PadTo::longest;
+  std::optional<int64_t> max_length = {};
+  std::optional<int64_t> model_max_length = {};
+  bool attention_mask = true;  // is made where rows lack it
+
+  // The length to which rows whose longest has `longest` values are padded; none: they stay as they are.
+  std::optional<int64_t> target(int64_t longest) const;
 };
 
-// Pads input_ids, token_type_ids and attention_mask (made where missing) to the longest row of the batch, then as default_collate.
+// The padding of a tokenizer. Throws ArgumentError where it has no pad token.
+PadOptions pad_options(const text::Tokenizer& tokenizer);
+
+// Fills a list up to `length` values on that side. One that is longer stays as it is: nothing is cut off.
+void pad_list(Feature& list, int64_t length, int64_t filler, text::Side side);
+
+// The rows with input_ids, attention_mask, token_type_ids and special_tokens_mask of one length; other features stay as they are.
+std::vector<Example> padded(std::vector<Example> examples, const PadOptions& options);
+
+// padded(), then as default_collate.
 class PadCollator {
  public:
   explicit PadCollator(PadOptions options) : options_(options) {}
-  // The padding of a tokenizer. Throws ArgumentError where it has no pad token.
-  explicit PadCollator(const text::Tokenizer& tokenizer);
-  nn::Batch operator()(const std::vector<Example>& examples) const;
+  explicit PadCollator(const text::Tokenizer& tokenizer) : options_(pad_options(tokenizer)) {}
+  nn::Batch operator()(const std::vector<Example>& examples) const { return default_collate(padded(examples, options_)); }
 
  private:
   PadOptions options_;

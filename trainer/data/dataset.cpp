@@ -1,14 +1,27 @@
 #include "trainer/data/dataset.h"
 
+#include <utility>
+
 #include "kernels/check.h"
 
 namespace rote::data {
+
+Feature Feature::lists(const std::vector<std::vector<int64_t>>& values) {
+  Feature feature;
+  for (const std::vector<int64_t>& part : values) {
+    feature.whole.insert(feature.whole.end(), part.begin(), part.end());
+    feature.parts.push_back(static_cast<int64_t>(part.size()));
+  }
+  return feature;
+}
 
 const Feature* find(const Example& example, const std::string& name) {
   for (const auto& [key, feature] : example)
     if (key == name) return &feature;
   return nullptr;
 }
+
+Feature* find(Example& example, const std::string& name) { return const_cast<Feature*>(find(std::as_const(example), name)); }
 
 std::vector<int64_t> lengths_of(const Dataset& dataset, const std::string& length_column, const std::string& main_input) {
   std::vector<int64_t> lengths;

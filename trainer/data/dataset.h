@@ -9,23 +9,26 @@
 
 namespace rote::data {
 
-// One feature of a row: whole numbers or fractions, a list or a single value.
+// One feature of a row: whole numbers or fractions, a list, a list of lists of whole numbers, or a single value.
 struct Feature {
   std::vector<int64_t> whole;
   std::vector<float> fractions;  // used where is_fraction
   bool is_fraction = false;
-  bool is_single = false;  // a label, a length: no axis of its own
+  bool is_single = false;        // a label, a length: no axis of its own
+  std::vector<int64_t> parts;    // of a list of lists: the length of each, whose values follow one another in `whole`
 
-  static Feature list(std::vector<int64_t> values) { return {std::move(values), {}, false, false}; }
-  static Feature list(std::vector<float> values) { return {{}, std::move(values), true, false}; }
-  static Feature single(int64_t value) { return {{value}, {}, false, true}; }
-  static Feature single(float value) { return {{}, {value}, true, true}; }
+  static Feature list(std::vector<int64_t> values) { return {std::move(values), {}, false, false, {}}; }
+  static Feature list(std::vector<float> values) { return {{}, std::move(values), true, false, {}}; }
+  static Feature lists(const std::vector<std::vector<int64_t>>& values);
+  static Feature single(int64_t value) { return {{value}, {}, false, true, {}}; }
+  static Feature single(float value) { return {{}, {value}, true, true, {}}; }
   int64_t length() const { return static_cast<int64_t>(is_fraction ? fractions.size() : whole.size()); }
 };
 
 // Features of one row in the order of the dataset's columns.
 using Example = std::vector<std::pair<std::string, Feature>>;
-const Feature* find(const Example& example, const std::string& name);
+const Feature* find(const Example& example, const std::string& name);  // nullptr where there is none
+Feature* find(Example& example, const std::string& name);
 
 // A dataset that any row of can be had at any time, by several threads.
 class Dataset {

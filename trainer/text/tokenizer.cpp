@@ -256,6 +256,13 @@ std::optional<int64_t> Tokenizer::unk_token_id() const {
   const auto id = role_id(*parts_, "unk_token", "[UNK]");
   return id ? id : parts_->model.unk_id();
 }
+std::vector<int64_t> Tokenizer::special_token_ids() const {
+  std::vector<int64_t> ids;
+  for (const auto& [token, id] : parts_->added.ids())
+    if (parts_->added.is_special(token)) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
 
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->config.model_max_length; }
 Side Tokenizer::padding_side() const { return parts_->config.padding_side.value_or(Side::right); }

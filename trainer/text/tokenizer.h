@@ -76,6 +76,8 @@ class Tokenizer {
   std::optional<int64_t> sep_token_id() const;
   std::optional<int64_t> mask_token_id() const;
   std::optional<int64_t> unk_token_id() const;
+  // Of every added token that the files call special, ascending.
+  std::vector<int64_t> special_token_ids() const;
 
   // Tokens that the model can take at once, template included; absent where the files set no limit.
   std::optional<int64_t> model_max_length() const;

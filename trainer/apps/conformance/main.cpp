@@ -21,7 +21,7 @@ struct Family {
 
 constexpr Family kFamilies[] = {
     {"ops", run_ops},     {"optim", run_optimizers},  {"sched", run_schedules}, {"models", run_models}, {"generation", run_generation},
-    {"tokenizers", run_tokenizers}, {"trainer", nullptr}, {"collators", nullptr}, {"parser", nullptr}, {"text", nullptr},
+    {"tokenizers", run_tokenizers}, {"trainer", nullptr}, {"collators", run_collators}, {"parser", nullptr}, {"text", nullptr},
     {"debug", nullptr},   {"scaler", nullptr}, {"seq2seq", nullptr},
 };
 
@@ -29,7 +29,7 @@ constexpr char kHelp[] =
     "rote-conformance PATH... [--family F]... [--id GLOB] [--float64] [--verbose] [--help]\n"
     "\n"
     "Runs golden cases and compares with what they expect. PATH is the folder of all cases, the folder of a family\n"
-    "(ops, models, tokenizers, ...), the folder of one case or one file of cases.\n"
+    "(ops, models, collators, ...), the folder of one case or one file of cases.\n"
     "Prints a line for each case that fails and for each reason to skip some, and last: N passed, N failed, N skipped.\n"
     "\n"
     "  --family F  only cases of this family (opinfo_conv, bert_base, ...); may be given again\n"
