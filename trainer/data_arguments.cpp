@@ -1,6 +1,8 @@
 // trainer/data_arguments.cpp — the rows of the arguments that name a model and files.
 #include "trainer/data_arguments.h"
 
+#include <algorithm>
+
 #include "kernels/check.h"
 
 namespace rote {
@@ -40,7 +42,7 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
   static const ArgumentTable<T> rows = {
       "training data",
       {
-          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl"}),
+          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl; of texts alone .txt too"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
       },
   };
@@ -56,12 +58,40 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
-          field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut; by default 128, or what the model takes",
-                                     .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
+          field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut, or of blocks; by default 128, of language models 1024, or what the model takes",
+                                     .unit = "tokens", .at_least = 3, .aliases = {"max_length", "block_size", "max_source_length"}}),
+          field(&D::keep_linebreaks, {.name = "keep_linebreaks", .help = "causal-lm: lines of a .txt file keep their ends"}),
+          field(&D::line_by_line, {.name = "line_by_line", .help = "masked-lm: each line is a row, in place of blocks of all lines"}),
+          field(&D::mlm_probability, {.name = "mlm_probability", .help = "masked-lm: share of the tokens that are to be told", .at_least = 0.0, .below = 1.0}),
+          field(&D::whole_word_mask, {.name = "whole_word_mask", .help = "masked-lm: words are masked, all tokens of each"}),
+          field(&D::source_prefix, {.name = "source_prefix", .help = "seq2seq: put before each text"}),
+          field(&D::max_target_length, {.name = "max_target_length", .help = "seq2seq: length to which targets, texts in --label_column_name, are cut", .unit = "tokens", .at_least = 1}),
       },
       [](D& args) { return split_columns(args.text_column_names); },
   };
   return rows;
+}
+
+std::vector<std::string> without_effect(const DataArguments& args) {
+  struct Row {
+    const char* name;
+    std::vector<Task> tasks;  // that look at it
+  };
+  static const Row rows[] = {
+      {"label_column_name", {Task::text_classification, Task::seq2seq}},
+      {"keep_linebreaks", {Task::causal_lm}},
+      {"line_by_line", {Task::masked_lm}},
+      {"mlm_probability", {Task::masked_lm}},
+      {"whole_word_mask", {Task::masked_lm}},
+      {"source_prefix", {Task::seq2seq}},
+      {"max_target_length", {Task::seq2seq}},
+  };
+  const ValueMap given = to_map(args), usual = to_map(DataArguments());
+  std::vector<std::string> warnings;
+  for (const Row& row : rows)
+    if (!(*given.find(row.name) == *usual.find(row.name)) && std::find(row.tasks.begin(), row.tasks.end(), args.task) == row.tasks.end())
+      warnings.push_back(str("--", row.name, ": has no effect for --task ", word_of(args.task), "."));
+  return warnings;
 }
 
 }  // namespace rote

@@ -10,8 +10,8 @@
 
 namespace rote {
 
-enum class Task { text_classification };
-inline WordList words_of(Task) { return {"text-classification"}; }
+enum class Task { text_classification, masked_lm, causal_lm, seq2seq };
+inline WordList words_of(Task) { return {"text-classification", "masked-lm", "causal-lm", "seq2seq"}; }
 
 struct ModelArguments {
   std::string model_name_or_path = "";
@@ -37,9 +37,18 @@ struct DataArguments {
   std::vector<std::string> text_column_names = {"text"};  // one text, or the two of a pair
   std::string label_column_name = "label";
   std::optional<int64_t> max_seq_length = {};  // tokens, special ones included; not given: by the task
+  bool keep_linebreaks = true;
+  bool line_by_line = false;
+  Number mlm_probability = 0.15;
+  bool whole_word_mask = false;
+  std::string source_prefix = "";
+  int64_t max_target_length = 128;  // tokens, special ones included
 
   static const ArgumentTable<DataArguments>& table();
 };
+
+// `--mlm_probability: has no effect for --task causal-lm.` for what is given and the task does not look at.
+std::vector<std::string> without_effect(const DataArguments& args);
 
 // Makes two names of `a,b` in one word, as scripts for the Hugging Face Trainer write it; the faults of what then are not one or two columns.
 std::vector<std::string> split_columns(std::vector<std::string>& text_column_names);

@@ -131,6 +131,7 @@ std::vector<data::Example> Trainer::fetch(const data::Dataset& dataset, const st
   if (!args_.remove_unused_columns) return examples;
   std::vector<std::string> kept = model_.signature().input_names();
   kept.insert(kept.end(), {"label", "label_ids"});
+  kept.insert(kept.end(), options_.collator_columns.begin(), options_.collator_columns.end());
   for (const std::string& name : args_.label_names.value_or(std::vector<std::string>{})) kept.push_back(name);
   for (data::Example& example : examples) {
     std::erase_if(example, [&](const auto& feature) { return std::find(kept.begin(), kept.end(), feature.first) == kept.end(); });

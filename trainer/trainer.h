@@ -39,6 +39,7 @@ struct TrainerOptions {
   const data::Dataset* train_dataset = nullptr;  // must outlive the Trainer, as must the eval dataset
   const data::Dataset* eval_dataset = nullptr;
   data::Collator data_collator = {};                      // default: pads where a tokenizer is given, else stacks
+  std::vector<std::string> collator_columns = {};         // that it takes beside the model's inputs
   std::optional<ProcessingClass> processing_class = {};   // saved with every model
   ComputeMetrics compute_metrics = {};
   PreprocessLogits preprocess_logits_for_metrics = {};    // what evaluation keeps of each batch's outputs; default: all

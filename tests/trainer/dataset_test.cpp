@@ -37,4 +37,44 @@ TEST_CASE("read_table: by the end of the name; folders, other kinds and missing 
   CHECK_THROWS_WITH_AS(data::read_table(folder.path()), (folder.path() + ": is a folder; a .csv, .tsv or .jsonl file is needed.").c_str(), ArgumentError);
 }
 
+namespace {
+
+// All texts as line:text, and how many times texts were handed over.
+std::pair<std::vector<std::string>, int> texts_of(const data::TextSource& source) {
+  std::vector<std::string> texts;
+  int times = 0;
+  data::read_texts(source, [&](std::vector<data::Text>& some) {
+    ++times;
+    for (const data::Text& one : some) texts.push_back(str(one.line, ":", one.text));
+  });
+  return {texts, times};
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("read_texts: lines of a .txt file, with or without their ends, or a column of a table") {
+  const TempFolder folder;
+  const std::string lines = folder.file("x.txt", "\xEF\xBB\xBFone\r\n\n two \nend");
+  CHECK(texts_of({.path = lines}).first == Texts{"1:one", "2:", "3: two ", "4:end"});
+  CHECK(texts_of({.path = lines, .keep_linebreaks = true}).first == Texts{"1:one\n", "2:\n", "3: two \n", "4:end"});
+  CHECK(texts_of({.path = folder.file("y.csv", "a,b\n1,\"x\ny\"\n2,z\n"), .column = "b", .keep_linebreaks = true}).first == Texts{"2:x\ny", "4:z"});
+  CHECK(texts_of({.path = lines}).second == 1);
+  std::string long_text;
+  for (int i = 0; i < 300; ++i) long_text += std::string(10000, 'x') + "\n";
+  const auto [texts, times] = texts_of({.path = folder.file("long.txt", long_text)});
+  CHECK(texts.size() == 300);
+  CHECK(times == 3);  // a megabyte at a time
+}
+
+TEST_CASE("read_texts: empty files, folders, other kinds and missing columns are refused") {
+  const TempFolder folder;
+  CHECK_THROWS_WITH_AS(texts_of({.path = folder.file("x.txt", "")}), (folder.file("x.txt") + ": is empty; a file of texts has at least one line.").c_str(), ArgumentError);
+  CHECK_THROWS_WITH_AS(texts_of({.path = folder.path()}), (folder.path() + ": is a folder; a .txt, .csv, .tsv or .jsonl file is needed.").c_str(), ArgumentError);
+  CHECK_THROWS_AS(texts_of({.path = folder.file("none.txt")}), IoError);
+  CHECK_THROWS_AS(texts_of({.path = folder.file("x.md", "a")}), ArgumentError);
+  CHECK_THROWS_AS(texts_of({.path = folder.file("x.csv", "a\n1\n"), .column = "text"}), ArgumentError);
+}
+
 }  // namespace rote::testing

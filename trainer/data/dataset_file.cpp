@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "kernels/check.h"
 
@@ -13,27 +14,89 @@ namespace rote::data {
 
 namespace {
 
+constexpr size_t kTextBytes = 1 << 20;  // handed over at a time
+
+std::string suffix_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+
 TableFormat format_of(const std::string& path) {
-  const std::string suffix = std::filesystem::path(path).extension().string();
+  const std::string suffix = suffix_of(path);
   if (suffix == ".csv") return TableFormat::csv;
   if (suffix == ".tsv") return TableFormat::tsv;
   ROTE_CHECK(suffix == ".jsonl", ArgumentError, path, ": ends in ", suffix.empty() ? "no suffix" : suffix, "; .csv, .tsv and .jsonl can be read.");
   return TableFormat::jsonl;
 }
 
-}  // namespace
-
-Table read_table(const std::string& path) {
+// `kinds`: of files that can be read here.
+void refuse_folder(const std::string& path, const char* kinds) {
   std::error_code none;
-  ROTE_CHECK(!std::filesystem::is_directory(path, none), ArgumentError, path, ": is a folder; a .csv, .tsv or .jsonl file is needed.");
-  const TableFormat format = format_of(path);
+  ROTE_CHECK(!std::filesystem::is_directory(path, none), ArgumentError, path, ": is a folder; a ", kinds, " file is needed.");
+}
+
+std::ifstream open(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   ROTE_CHECK(in.good(), IoError, path, ": cannot be read (", std::strerror(errno), ").");
+  return in;
+}
+
+// Texts as they come, handed over when there are enough.
+class Batches {
+ public:
+  explicit Batches(const std::function<void(std::vector<Text>&)>& take) : take_(take) {}
+  void add(std::string text, int64_t line) {
+    bytes_ += text.size();
+    texts_.push_back({std::move(text), line});
+    if (bytes_ >= kTextBytes) flush();
+  }
+  void flush() {
+    if (!texts_.empty()) take_(texts_);
+    texts_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  const std::function<void(std::vector<Text>&)>& take_;
+  std::vector<Text> texts_;
+  size_t bytes_ = 0;
+};
+
+void read_lines(const TextSource& source, Batches& batches) {
+  std::ifstream in = open(source.path);
+  int64_t line = 0;
+  for (std::string text; std::getline(in, text);) {
+    if (++line == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    if (text.ends_with('\r') && !in.eof()) text.pop_back();
+    if (source.keep_linebreaks && !in.eof()) text += '\n';
+    batches.add(std::move(text), line);
+    text.clear();
+  }
+  ROTE_CHECK(!in.bad(), IoError, source.path, ": broke off while it was read (", std::strerror(errno), ").");
+  ROTE_CHECK(line > 0, ArgumentError, source.path, ": is empty; a file of texts has at least one line.");
+}
+
+}  // namespace
+
+Table read_table(const std::string& path) {
+  refuse_folder(path, ".csv, .tsv or .jsonl");
+  const TableFormat format = format_of(path);
+  std::ifstream in = open(path);
   std::ostringstream text;
   text << in.rdbuf();
   ROTE_CHECK(!in.bad(), IoError, path, ": broke off while it was read (", std::strerror(errno), ").");
   return parse_table(text.str(), format, path);
+}
+
+void read_texts(const TextSource& source, const std::function<void(std::vector<Text>& texts)>& take) {
+  refuse_folder(source.path, ".txt, .csv, .tsv or .jsonl");
+  Batches batches(take);
+  if (suffix_of(source.path) == ".txt") {
+    read_lines(source, batches);
+  } else {
+    Table table = read_table(source.path);
+    const size_t column = table.column(source.column);
+    for (size_t row = 0; row < table.rows.size(); ++row) batches.add(std::move(table.rows[row][column]), table.lines[row]);
+  }
+  batches.flush();
 }
 
 }  // namespace rote::data

@@ -9,6 +9,9 @@ namespace rote::tasks {
 const TaskEntry& find(Task task) {
   static constexpr TaskEntry kTasks[] = {
       {Task::text_classification, "text-classification", text_classification},
+      {Task::masked_lm, "fill-mask", masked_lm},
+      {Task::causal_lm, "text-generation", causal_lm},
+      {Task::seq2seq, "text2text-generation", seq2seq},
   };
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
   ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");
@@ -38,6 +41,11 @@ int64_t text_length(const Sources& sources, const text::Tokenizer& tokenizer, in
   const int64_t limit = std::min(own, tokenizer.model_max_length().value_or(own));
   ROTE_CHECK(!given || wanted <= limit, ArgumentError, "--max_seq_length: ", wanted, " tokens, the model takes at most ", limit, "; give that or less.");
   return std::min(wanted, limit);
+}
+
+void one_text_column(const Sources& sources) {
+  const std::vector<std::string>& names = sources.data.text_column_names;
+  ROTE_CHECK(names.size() == 1, ArgumentError, "--text_column_names: ", names[0], " and ", names[1], "; --task ", word_of(sources.data.task), " takes one text.");
 }
 
 }  // namespace rote::tasks

@@ -31,6 +31,8 @@ struct Prepared {
   std::function<void(nn::Config&)> configure = {};       // gives the config the head that the rows need; may be empty
   PreprocessLogits preprocess_logits_for_metrics = {};   // may be empty
   ComputeMetrics compute_metrics = {};                   // may be empty
+  std::function<void(Metrics&)> complete_metrics = {};   // adds what follows from the metrics of the last evaluation; may be empty
+  std::vector<std::string> collator_columns = {};        // that data_collator takes beside the model's inputs
 };
 
 struct TaskEntry {
@@ -44,6 +46,9 @@ const TaskEntry& find(Task task);
 
 // Each in its own file.
 Prepared text_classification(const Sources& sources);
+Prepared masked_lm(const Sources& sources);
+Prepared causal_lm(const Sources& sources);
+Prepared seq2seq(const Sources& sources);
 
 // --- What tasks share ---
 
@@ -54,5 +59,7 @@ std::vector<std::string> label_names(const nn::Config& config);
 text::Tokenizer load_tokenizer(const Sources& sources);
 // --max_seq_length, or `otherwise` where it is not given, then at most what the model and the tokenizer take. Throws ArgumentError where it is given as more.
 int64_t text_length(const Sources& sources, const text::Tokenizer& tokenizer, int64_t otherwise);
+// Throws ArgumentError where --text_column_names names two.
+void one_text_column(const Sources& sources);
 
 }  // namespace rote::tasks

@@ -38,6 +38,7 @@ int evaluate(int argc, char** argv) {
                               EvaluateArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, data_args, args] = parsed.values;
+  print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty()) faults.push_back("--model_name_or_path: is required; it must be a text.");
   if (!data_args.validation_file) faults.push_back("--validation_file: is required; it must be a text.");
@@ -54,7 +55,9 @@ int evaluate(int argc, char** argv) {
                                                  {.batch_rows = args.per_device_eval_batch_size,
                                                   .data_collator = prepared.data_collator,
                                                   .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics});
-  std::fputs(metrics_text("eval", evaluation_metrics(output, "eval", prepared.compute_metrics)).c_str(), stdout);
+  Metrics metrics = evaluation_metrics(output, "eval", prepared.compute_metrics);
+  if (prepared.complete_metrics) prepared.complete_metrics(metrics);
+  std::fputs(metrics_text("eval", metrics).c_str(), stdout);
   return 0;
 }
 

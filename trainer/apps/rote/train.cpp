@@ -45,6 +45,7 @@ int train(int argc, char** argv) {
                               TrainingArguments{.include_num_input_tokens_seen = TokenCount::all}, RoteArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, sources, data_args, args, rote_args] = parsed.values;
+  print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty() != sources.config_name.has_value())
     faults.push_back("--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two.");
@@ -63,6 +64,7 @@ int train(int argc, char** argv) {
   Trainer trainer(*model, args, {.train_dataset = prepared.train_dataset.get(),
                                  .eval_dataset = prepared.eval_dataset.get(),
                                  .data_collator = prepared.data_collator,
+                                 .collator_columns = prepared.collator_columns,
                                  .processing_class = prepared.processing_class,
                                  .compute_metrics = prepared.compute_metrics,
                                  .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics,
@@ -72,7 +74,11 @@ int train(int argc, char** argv) {
     trainer.save_model(args.output_dir);
     trainer.save_state();
     show(args, "train", result.metrics);
-    if (prepared.eval_dataset) show(args, "eval", trainer.evaluate());
+    if (prepared.eval_dataset) {
+      Metrics metrics = trainer.evaluate();
+      if (prepared.complete_metrics) prepared.complete_metrics(metrics);
+      show(args, "eval", metrics);
+    }
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {

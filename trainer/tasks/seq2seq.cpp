@@ -1,0 +1,59 @@
+// trainer/tasks/seq2seq.cpp — the task seq2seq: a text in, its target out (run_summarization.py, run_translation.py).
+#include "trainer/data/seq2seq_collate.h"
+#include "trainer/data/token_texts.h"
+#include "trainer/tasks/task.h"
+#include "trainer/tasks/token_scores.h"
+
+namespace rote::tasks {
+
+namespace {
+
+struct Lengths {
+  int64_t text, target;
+};
+
+std::vector<std::vector<int64_t>> ids_of(const data::Table& table, const std::string& column, const std::string& prefix, int64_t length, const text::Tokenizer& tokenizer) {
+  const size_t at = table.column(column);
+  std::vector<data::Text> texts;
+  for (size_t row = 0; row < table.rows.size(); ++row) texts.push_back({prefix + table.rows[row][at], table.lines[row]});
+  text::EncodeOptions options;
+  options.fields = text::Fields::ids;
+  options.truncation = text::Truncation{.max_length = length};
+  std::vector<std::vector<int64_t>> ids;
+  for (text::Encoding& one : data::encode_texts(texts, table.source, tokenizer, options)) ids.push_back(std::move(one.ids));
+  return ids;
+}
+
+std::unique_ptr<data::Dataset> read(const Sources& sources, const std::string& path, const text::Tokenizer& tokenizer, Lengths lengths) {
+  const data::Table table = data::read_table(path);
+  std::vector<std::vector<int64_t>> texts = ids_of(table, sources.data.text_column_names[0], sources.data.source_prefix, lengths.text, tokenizer);
+  std::vector<std::vector<int64_t>> targets = ids_of(table, sources.data.label_column_name, "", lengths.target, tokenizer);
+  std::vector<data::Example> rows;
+  for (size_t row = 0; row < texts.size(); ++row) {
+    ROTE_CHECK(!targets[row].empty(), ArgumentError, table.place(row), ": the target in column ", sources.data.label_column_name,
+               " has no token; every row needs one (an end token, if the tokenizer puts it).");
+    rows.push_back({{"input_ids", data::Feature::list(std::move(texts[row]))}, {"labels", data::Feature::list(std::move(targets[row]))}});
+  }
+  return std::make_unique<data::ListDataset>(std::move(rows));
+}
+
+}  // namespace
+
+Prepared seq2seq(const Sources& sources) {
+  const DataArguments& data = sources.data;
+  const text::Tokenizer tokenizer = load_tokenizer(sources);
+  one_text_column(sources);
+  const int64_t limit = sources.config.limits().length.value_or(data.max_target_length);
+  ROTE_CHECK(data.max_target_length <= limit, ArgumentError, "--max_target_length: ", data.max_target_length, " tokens, the model takes at most ", limit, "; give that or less.");
+  const Lengths lengths{text_length(sources, tokenizer, 1024), data.max_target_length};
+  Prepared prepared{.processing_class = tokenizer,
+                    .data_collator = data::Seq2SeqCollator(data::pad_options(tokenizer)),
+                    .preprocess_logits_for_metrics = best_tokens,
+                    .compute_metrics = token_accuracy,
+                    .complete_metrics = add_perplexity};
+  if (sources.train.train_file) prepared.train_dataset = read(sources, *sources.train.train_file, tokenizer, lengths);
+  if (data.validation_file) prepared.eval_dataset = read(sources, *data.validation_file, tokenizer, lengths);
+  return prepared;
+}
+
+}  // namespace rote::tasks
