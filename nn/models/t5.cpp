@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "autograd/mode.h"
 #include "autograd/ops.h"
 #include "kernels/math64.h"
 #include "nn/family.h"
@@ -107,11 +108,13 @@ int64_t bucket_of(int64_t distance, bool bidirectional, int64_t buckets, int64_t
 
 }  // namespace
 
-Tensor T5Attention::position_bias(int64_t T, int64_t S) {
-  const Tensor ids = empty({T, S}, {.dtype = DType::i64});
+Tensor T5Attention::position_bias(int64_t samples, int64_t T, int64_t S) {
+  const Tensor ids = empty({samples, T, S}, {.dtype = DType::i64});
+  int64_t* const first = ids.data<int64_t>();
   for (int64_t t = 0; t < T; ++t)
-    for (int64_t s = 0; s < S; ++s) ids.data<int64_t>()[t * S + s] = bucket_of(s - (t + S - T), bidirectional, buckets, max_distance);
-  return unsqueeze(permute((*relative_attention_bias)(ids), {2, 0, 1}), 0);
+    for (int64_t s = 0; s < S; ++s) first[t * S + s] = bucket_of(s - (t + S - T), bidirectional, buckets, max_distance);
+  for (int64_t sample = 1; sample < samples; ++sample) std::copy(first, first + T * S, first + sample * T * S);
+  return permute((*relative_attention_bias)(ids), {0, 3, 1, 2});
 }
 
 T5FeedForward::T5FeedForward(const T5Config& c) : wo(c.d_ff, c.d_model, {.bias = false}), dropout(c.dropout_rate), act(c.activation()) {
@@ -177,7 +180,10 @@ ModelOutput T5Stack::forward(const Tensor& ids, DecoderSurroundings in, bool wit
   const int64_t T = ids.size(1), past = in.cache != nullptr ? in.cache->length() : 0;
   Tensor x = dropout(embed_tokens(ids));
   AttendOptions options = seeing(in.mask);
-  options.bias = block[0].layer.self.SelfAttention.position_bias(T, past + T);
+  // While it trains each sample has a bias of its own: the table's gradient is then a tree over samples, as every parameter's.
+  const RunScope* scope = current_scope();
+  const bool by_sample = grad_enabled() && scope != nullptr && scope->by_sample(ids.shape());
+  options.bias = block[0].layer.self.SelfAttention.position_bias(by_sample ? ids.size(0) : 1, T, past + T);
   options.with_probabilities = in.with_probabilities;
   ModelOutput out;
   for (size_t i = 0; i < block.size(); ++i) {

@@ -59,8 +59,8 @@ struct T5Attention : Layer<T5Attention> {
   T5Attention(const T5Config& c, bool with_bias, bool bidirectional);
   AttentionResult forward(const Tensor& x, const KeyValueCache::Pair& seen, const AttendOptions& options);
   KeyValueCache::Pair keys_of(const Tensor& x) { return {split_heads(k(x), heads), split_heads(v(x), heads)}; }
-  // [1,H,T,S] for queries at the last T of S positions, or of keys elsewhere.
-  Tensor position_bias(int64_t T, int64_t S);
+  // [samples,H,T,S], the same for each, for queries at the last T of S positions, or of keys elsewhere.
+  Tensor position_bias(int64_t samples, int64_t T, int64_t S);
 };
 
 struct T5FeedForward : Layer<T5FeedForward> {  // wi and wo, or wi_0, wi_1 and wo where gated
