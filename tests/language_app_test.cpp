@@ -1,0 +1,175 @@
+// tests/language_app_test.cpp — `rote train` and `rote evaluate` on texts: masked-lm, causal-lm and seq2seq from a tokenizer of their own on.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/app.h"
+#include "trainer/json_text.h"
+
+namespace rote::testing {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char kBert[] = R"({"model_type": "bert", "vocab_size": 120, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "max_position_embeddings": 32})";
+constexpr char kGpt2[] = R"({"model_type": "gpt2", "vocab_size": 300, "n_positions": 32, "n_embd": 16, "n_layer": 2, "n_head": 2})";
+constexpr char kT5[] = R"({"model_type": "t5", "vocab_size": 120, "d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0, "pad_token_id": 0})";
+
+// Sentences that say how they go on.
+std::string sentences(int64_t n) {
+  const char* who[] = {"the good cast", "a dull plot", "one bad film", "the fine act"};
+  const char* does[] = {"is not very long", "was seen and heard", "ends in the end", "plays on"};
+  std::string out;
+  for (int64_t i = 0; i < n; ++i) out += std::string(who[i % 4]) + " " + does[(i * 3) % 4] + (i % 5 == 4 ? " ,\n\n" : " .\n");
+  return out;
+}
+
+// Configs, texts and tokenizers of both kinds.
+struct LanguageFolder : AppFolder {
+  LanguageFolder() {
+    for (const auto& [name, config] : {std::pair("bert", kBert), std::pair("gpt2", kGpt2), std::pair("t5", kT5)}) {
+      fs::create_directory(file(name));
+      folder.file(std::string(name) + "/config.json", config);
+    }
+    folder.file("train.txt", sentences(240));
+    folder.file("test.txt", sentences(40));
+    std::string pairs = "text\ttarget\n";
+    const std::vector<std::string> lines = lines_of(sentences(60));
+    for (const std::string& line : lines)
+      if (!line.empty()) pairs += line + "\t" + line.substr(0, line.find(' ', 4)) + "\n";
+    folder.file("pairs.tsv", pairs);
+    REQUIRE(rote("tokenizer train --model wordpiece --files train.txt --output_dir wordpiece --vocab_size 120").status == 0);
+    REQUIRE(rote("tokenizer train --model bpe --files train.txt --output_dir bpe --vocab_size 300").status == 0);
+  }
+
+  AppResult run(const std::string& task, const std::string& model, const std::string& out, const std::string& more, const std::string& before = "true") const {
+    return rote("train --task " + task + " " + model + " --per_device_train_batch_size 8 --learning_rate 1e-2 --save_strategy no --disable_tqdm true --output_dir " + out + " " + more, before);
+  }
+  AppResult masked(const std::string& out, const std::string& more, const std::string& before = "true") const {
+    return run("masked-lm", "--config_name bert --tokenizer_name wordpiece --train_file train.txt --line_by_line --max_seq_length 16", out, more, before);
+  }
+
+  double result(const std::string& out, const std::string& name) const {
+    const Value results = parse_json(read_text(file(out + "/all_results.json")), "results");
+    double number = NAN;
+    const Value* found = results.as_map()->find(name);
+    REQUIRE_MESSAGE((found != nullptr && found->number(number)), name);
+    return number;
+  }
+};
+
+// `= 0.1234`, as the table of metrics shows it; empty where it does not.
+std::string shown(const std::string& text, const std::string& name) {
+  for (const std::string& line : lines_of(text))
+    if (line.rfind("  " + name + " ", 0) == 0) return line.substr(line.find('='));
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("rote train --task causal-lm: a new model learns from blocks of a text, and evaluate reads it back") {
+  const LanguageFolder app;
+  const AppResult train = app.run("causal-lm", "--config_name gpt2 --tokenizer_name bpe --train_file train.txt --validation_file test.txt --block_size 16", "out", "--num_train_epochs 6");
+  REQUIRE_MESSAGE(train.status == 0, train.err);
+  CHECK(contains(train.err, " blocks of 16, the last "));
+  CHECK(app.result("out", "eval_loss") < 0.6 * std::log(300.0));  // log 300 without learning
+  CHECK(app.result("out", "perplexity") == doctest::Approx(std::exp(app.result("out", "eval_loss"))).epsilon(1e-6));
+  CHECK(app.result("out", "eval_accuracy") > 0.5);
+  CHECK(app.result("out", "bits_per_byte") < 8 * 0.6);
+  const AppResult evaluate = app.rote("evaluate --task causal-lm --model_name_or_path out --validation_file test.txt --block_size 16 --per_device_eval_batch_size 8");
+  REQUIRE_MESSAGE(evaluate.status == 0, evaluate.err);
+  for (const char* name : {"bits_per_byte", "eval_accuracy", "eval_loss", "perplexity"}) {
+    CAPTURE(std::string(name));
+    CHECK(shown(evaluate.out, name) == shown(train.out, name));
+    CHECK(shown(train.out, name) != "");
+  }
+}
+
+TEST_CASE("rote train --task masked-lm: rows and blocks, tokens and whole words") {
+  const LanguageFolder app;
+  const AppResult rows = app.masked("rows", "--validation_file test.txt --num_train_epochs 6");
+  REQUIRE_MESSAGE(rows.status == 0, rows.err);
+  CHECK(app.result("rows", "eval_loss") < 0.7 * std::log(120.0));
+  CHECK(app.result("rows", "perplexity") == doctest::Approx(std::exp(app.result("rows", "eval_loss"))).epsilon(1e-6));
+  CHECK(app.result("rows", "eval_accuracy") > 0.3);
+  CHECK_FALSE(contains(rows.err, "left out"));
+  const AppResult words = app.masked("words", "--whole_word_mask --max_steps 2");
+  REQUIRE_MESSAGE(words.status == 0, words.err);
+  REQUIRE(app.masked("tokens", "--max_steps 2").status == 0);
+  CHECK(app.hash("words") != app.hash("tokens"));
+  const AppResult blocks = app.run("masked-lm", "--config_name bert --tokenizer_name wordpiece --train_file train.txt --max_seq_length 16 --mlm_probability 0.3", "blocks", "--max_steps 2");
+  REQUIRE_MESSAGE(blocks.status == 0, blocks.err);
+  CHECK(contains(blocks.err, " blocks of 16, the last "));
+  // A saved body gets the head of another task, and a table's column serves as well as lines.
+  const AppResult classify = app.rote("train --model_name_or_path rows --train_file train.tsv --max_seq_length 16 --max_steps 1 --save_strategy no --output_dir classes");
+  CHECK_MESSAGE(classify.status == 0, classify.err);
+  CHECK(app.run("masked-lm", "--model_name_or_path rows --train_file train.tsv --line_by_line --max_seq_length 16", "column", "--max_steps 1").status == 0);
+}
+
+TEST_CASE("rote train --task masked-lm: the same weights for 1 x 8 and 2 x 4 rows, any threads and instructions, and after a resume") {
+  const LanguageFolder app;
+  const std::string run = "--num_train_epochs 2 --train_sampling_strategy group_by_length ";
+  REQUIRE(app.masked("whole", run + "--num_threads 1").status == 0);
+  const std::string hash = app.hash("whole");
+  REQUIRE(app.masked("split", run + "--per_device_train_batch_size 4 --gradient_accumulation_steps 2 --num_threads 3").status == 0);
+  CHECK(app.hash("split") == hash);
+  REQUIRE(app.masked("scalar", run + "--per_device_train_batch_size 2 --gradient_accumulation_steps 4", "export ROTE_ISA=scalar").status == 0);
+  CHECK(app.hash("scalar") == hash);
+  // From the middle of the first epoch on.
+  const std::string saving = run + "--save_strategy steps --save_steps 11 ";
+  REQUIRE(app.masked("part", saving + "--num_threads 2", "export ROTE_ISA=avx2").status == 0);
+  fs::rename(app.file("part/checkpoint-11"), app.file("at11"));
+  const AppResult resumed = app.masked("resumed", saving + "--resume_from_checkpoint at11 --per_device_train_batch_size 4 --gradient_accumulation_steps 2");
+  REQUIRE_MESSAGE(resumed.status == 0, resumed.err);
+  CHECK(app.hash("resumed") == hash);
+}
+
+TEST_CASE("rote train --task seq2seq: T5 learns a target that its text holds") {
+  const LanguageFolder app;
+  const std::string model = "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv --validation_file pairs.tsv --label_column_name target --max_source_length 24 --max_target_length 12";
+  const AppResult train = app.run("seq2seq", model, "out", "--num_train_epochs 12 --source_prefix 'the '");
+  REQUIRE_MESSAGE(train.status == 0, train.err);
+  CHECK(app.result("out", "eval_loss") < 0.4 * std::log(120.0));
+  CHECK(app.result("out", "eval_accuracy") > 0.6);
+  const AppResult evaluate = app.rote("evaluate --task seq2seq --model_name_or_path out --validation_file pairs.tsv --label_column_name target --source_prefix 'the ' --per_device_eval_batch_size 8 --max_target_length 12");
+  REQUIRE_MESSAGE(evaluate.status == 0, evaluate.err);
+  CHECK(shown(evaluate.out, "eval_accuracy") == shown(train.out, "eval_accuracy"));
+  REQUIRE(app.run("seq2seq", model, "a", "--max_steps 2").status == 0);
+  REQUIRE(app.run("seq2seq", model, "b", "--max_steps 2 --per_device_train_batch_size 4 --gradient_accumulation_steps 2").status == 0);
+  CHECK(app.hash("a") == app.hash("b"));
+}
+
+TEST_CASE("rote train on texts: what cannot be learnt is refused, and what has no effect is said") {
+  const LanguageFolder app;
+  struct Row {
+    const char *task, *arguments, *expected;
+  };
+  const std::string models = "--tokenizer_name wordpiece ";
+  const Row table[] = {
+      {"causal-lm", "--config_name gpt2 --tokenizer_name bpe --train_file train.txt --block_size 33", "--max_seq_length: 33 tokens, the model takes at most 32; give that or less."},
+      {"causal-lm", "--config_name gpt2 --tokenizer_name bpe --train_file test.tsv --text_column_names text label", "--text_column_names: text and label; --task causal-lm takes one text."},
+      {"causal-lm", "--config_name gpt2 --tokenizer_name bpe --train_file train.txt --validation_file short.txt", "fewer than the 32 of one block; give more text, or a smaller --block_size."},
+      {"causal-lm", "--config_name bert --tokenizer_name wordpiece --train_file train.txt", "text-generation"},
+      {"masked-lm", "--config_name bert --tokenizer_name wordpiece --train_file empty.txt", "empty.txt: is empty; a file of texts has at least one line."},
+      {"masked-lm", "--config_name bert --tokenizer_name model --train_file train.txt", "mlm: the tokenizer has no mask token"},
+      {"seq2seq", "--config_name t5 --tokenizer_name wordpiece --train_file train.txt", "train.txt: ends in .txt; .csv, .tsv and .jsonl can be read."},
+      {"seq2seq", "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv", "pairs.tsv: has no column label"},
+  };
+  app.folder.file("short.txt", "the end\n");
+  app.folder.file("empty.txt", "");
+  for (const Row& row : table) {
+    CAPTURE(std::string(row.expected));
+    const AppResult result = app.run(row.task, row.arguments, "out", "");
+    CHECK(result.status == 2);
+    CHECK_MESSAGE(contains(lines_of(result.err).back(), row.expected), result.err);
+    CHECK_FALSE(fs::exists(app.file("out")));
+  }
+  const AppResult warned = app.masked("out", "--max_steps 1 --source_prefix x --no_keep_linebreaks");
+  CHECK(warned.status == 0);
+  CHECK(contains(warned.err, "--source_prefix: has no effect for --task masked-lm.\n"));
+  CHECK(contains(warned.err, "--keep_linebreaks: has no effect for --task masked-lm.\n"));
+}
+
+}  // namespace rote::testing
