@@ -172,4 +172,18 @@ TEST_CASE("rote train on texts: what cannot be learnt is refused, and what has n
   CHECK(contains(warned.err, "--keep_linebreaks: has no effect for --task masked-lm.\n"));
 }
 
+TEST_CASE("docs: every argument of the language models' example is one of the commands'") {
+  const AppFolder app;
+  const std::string page = read_text(source_folder() + "/docs/examples/language_model.md"), help = app.rote("train --help").out + app.rote("tokenizer train --help").out;
+  int64_t found = 0;
+  for (size_t at = page.find("--"); at != std::string::npos; at = page.find("--", page.find_first_of(" \n`)", at))) {
+    const std::string flag = page.substr(at, page.find_first_of(" \n`)", at) - at);
+    if (flag == "--no-deps" || flag == "---") continue;  // of pip, of tables
+    CAPTURE(flag);
+    CHECK(contains(help, flag.rfind("--no_", 0) == 0 ? "--[no_]" + flag.substr(5) + " " : flag));
+    ++found;
+  }
+  CHECK(found > 40);
+}
+
 }  // namespace rote::testing

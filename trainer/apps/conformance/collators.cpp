@@ -84,7 +84,9 @@ data::Collator language_modeling(const json& one) {
   options.pad_to_multiple_of = given<int64_t>(kwargs, "pad_to_multiple_of");
   options.seed = given<uint64_t>(kwargs, "seed");
   const data::MaskTokens tokens{given<int64_t>(one, "mask_token_id"), one.value("vocab_size", int64_t{0}), one.value("special_token_ids", std::vector<int64_t>())};
-  return data::LanguageModelingCollator(pad_of(one), tokens, options);
+  data::PadOptions pad = pad_of(one);
+  if (!one.at("features").empty() && one.at("features")[0].is_array()) pad.attention_mask = false;  // of bare lists nothing is made but input_ids
+  return data::LanguageModelingCollator(pad, tokens, options);
 }
 
 data::Collator flattening(const json& one) {
