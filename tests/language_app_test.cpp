@@ -95,6 +95,9 @@ TEST_CASE("rote train --task masked-lm: rows and blocks, tokens and whole words"
   CHECK(app.result("rows", "perplexity") == doctest::Approx(std::exp(app.result("rows", "eval_loss"))).epsilon(1e-6));
   CHECK(app.result("rows", "eval_accuracy") > 0.3);
   CHECK_FALSE(contains(rows.err, "left out"));
+  const std::string evaluate = "evaluate --task masked-lm --model_name_or_path rows --validation_file test.txt --line_by_line --max_seq_length 16 --per_device_eval_batch_size 5 ";
+  CHECK(shown(app.rote(evaluate).out, "eval_accuracy") == shown(rows.out, "eval_accuracy"));  // masked by row, whatever the batches
+  CHECK(shown(app.rote(evaluate + "--seed 43").out, "eval_loss") != shown(rows.out, "eval_loss"));
   const AppResult words = app.masked("words", "--whole_word_mask --max_steps 2");
   REQUIRE_MESSAGE(words.status == 0, words.err);
   REQUIRE(app.masked("tokens", "--max_steps 2").status == 0);

@@ -52,7 +52,7 @@ class LanguageModelingCollator {
 };
 
 // The number of each token's word, -1 at special tokens. A word begins where a token does not begin at the end of the one before it, and behind
-// a special token.  offsets: begin and end of each token in its text.
+// a special token.  offsets: begin and end of each token in its text.  REQUIRES: as many of both.
 std::vector<int64_t> words_of_offsets(const std::vector<std::pair<int64_t, int64_t>>& offsets, const std::vector<int64_t>& special_tokens_mask);
 
 }  // namespace rote::data

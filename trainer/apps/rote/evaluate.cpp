@@ -3,6 +3,7 @@
 
 #include "kernels/pool.h"
 #include "nn/auto.h"
+#include "tensor/generator.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
 #include "trainer/tasks/task.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct EvaluateArguments {
   int64_t per_device_eval_batch_size = 32;
+  int64_t seed = 42;
   int64_t num_threads = 0;
 
   static const ArgumentTable<EvaluateArguments>& table();
@@ -25,6 +27,7 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
       "evaluation",
       {
           field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
+          field(&A::seed, {.name = "seed", .help = "of what is masked for masked-lm, the same in rote train", .at_least = 0}),
           field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
   };
@@ -51,6 +54,7 @@ int evaluate(int argc, char** argv) {
   const TrainSources nothing;
   const tasks::Prepared prepared = task.prepare({model_args, nothing, data_args, *model.config()});
   set_num_threads(static_cast<int>(args.num_threads));
+  manual_seed(static_cast<uint64_t>(args.seed));
   const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset,
                                                  {.batch_rows = args.per_device_eval_batch_size,
                                                   .data_collator = prepared.data_collator,
