@@ -54,6 +54,7 @@ class Bpe {
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::optional<std::string>& unk_token() const { return options_.unk_token; }
+  const std::string& continuing_subword_prefix() const { return options_.continuing_subword_prefix; }
 
  private:
   // A token of a word on its way; length in bytes, 0 once it was merged into the one before it.

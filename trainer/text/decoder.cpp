@@ -17,12 +17,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 // The order of the steps and the change of "do not" are the reference's.
-void clean_up(std::string& token) {
+enum class DoNot { keep, shorten };
+void clean_up(std::string& text, DoNot how) {
   static constexpr std::string_view kSteps[][2] = {
       {" .", "."},   {" ?", "?"},   {" !", "!"},           {" ,", ","},   {" ' ", "'"},  {" n't", "n't"},
       {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
   };
-  for (const auto& step : kSteps) replace_all(token, step[0], step[1]);
+  for (const auto& step : kSteps)
+    if (how == DoNot::shorten || step[0] != " do not") replace_all(text, step[0], step[1]);
 }
 
 void apply(const WordPieceDecoder& options, std::vector<std::string>& tokens) {
@@ -35,7 +37,7 @@ void apply(const WordPieceDecoder& options, std::vector<std::string>& tokens) {
         token.insert(token.begin(), ' ');
       }
     }
-    if (options.cleanup) clean_up(token);
+    if (options.cleanup) clean_up(token, DoNot::shorten);
   }
 }
 
@@ -124,13 +126,15 @@ void apply(const CtcDecoder& options, std::vector<std::string>& tokens) {
   for (std::string& token : tokens) {
     replace_all(token, options.pad_token, "");
     if (!options.cleanup) continue;
-    clean_up(token);
+    clean_up(token, DoNot::shorten);
     replace_all(token, options.word_delimiter_token, " ");
   }
   std::erase(tokens, "");
 }
 
 }  // namespace
+
+void clean_up_spaces(std::string& text) { clean_up(text, DoNot::keep); }
 
 std::string join_tokens(const Decoder& decoder, std::vector<std::string> tokens) {
   for (const DecoderStep& step : decoder.steps) std::visit([&](const auto& options) { apply(options, tokens); }, step);

@@ -53,6 +53,9 @@ struct Decoder {
   std::vector<DecoderStep> steps;
 };
 
+// What a tokenizer_config.json with clean_up_tokenization_spaces does to a decoded text: as WordPieceDecoder's cleanup, without its "do not".
+void clean_up_spaces(std::string& text);
+
 std::string join_tokens(const Decoder& decoder, std::vector<std::string> tokens);
 
 }  // namespace rote::text

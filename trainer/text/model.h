@@ -42,6 +42,13 @@ class Model {
     if (const auto* level = std::get_if<WordLevel>(&model_)) return token_to_id(level->unk_token());
     return token_to_id(std::get<WordPiece>(model_).unk_token());
   }
+  bool is_bpe() const { return std::holds_alternative<Bpe>(model_); }
+  // Of the tokens that do not begin a word; empty where they look like those that do.
+  std::string continuing_subword_prefix() const {
+    if (const auto* pieces = std::get_if<WordPiece>(&model_)) return pieces->continuing_subword_prefix();
+    const auto* bpe = std::get_if<Bpe>(&model_);
+    return bpe ? bpe->continuing_subword_prefix() : "";
+  }
 
  private:
   std::variant<WordPiece, WordLevel, Bpe, Unigram> model_;

@@ -230,8 +230,12 @@ std::string Tokenizer::decode(const std::vector<int64_t>& ids, bool skip_special
     std::optional<std::string> token = id_to_token(ids[i]);
     if (token && !(skip_special_tokens && parts_->added.is_special(*token))) tokens.push_back(std::move(*token));
   }
-  return join_tokens(parts_->decoder, std::move(tokens));
+  std::string text = join(std::move(tokens));
+  if (parts_->config.clean_up_tokenization_spaces.value_or(false) && !parts_->model.is_bpe()) clean_up_spaces(text);
+  return text;
 }
+
+std::string Tokenizer::join(std::vector<std::string> tokens) const { return join_tokens(parts_->decoder, std::move(tokens)); }
 
 std::optional<int64_t> Tokenizer::token_to_id(std::string_view token) const {
   const auto id = parts_->added.token_to_id(token);
@@ -247,6 +251,8 @@ std::optional<std::string> Tokenizer::id_to_token(int64_t id) const {
 int64_t Tokenizer::vocab_size(bool with_added_tokens) const {
   return with_added_tokens ? parts_->vocab_size : parts_->model.vocab_size();
 }
+
+bool Tokenizer::marks_subwords() const { return !parts_->model.continuing_subword_prefix().empty(); }
 
 std::optional<int64_t> Tokenizer::pad_token_id() const { return role_id(*parts_, "pad_token", "[PAD]"); }
 std::optional<int64_t> Tokenizer::cls_token_id() const { return role_id(*parts_, "cls_token", "[CLS]"); }

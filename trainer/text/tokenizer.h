@@ -62,13 +62,18 @@ class Tokenizer {
   Encoding encode(Sequence text, Sequence pair, const EncodeOptions& options = {}) const;
   std::vector<Encoding> encode_batch(const std::vector<EncodeInput>& inputs, const EncodeOptions& options = {}) const;
 
-  // The text of `ids`; ids that no token has are left out. Throws ArgumentError at a negative id.
+  // The text of `ids`; ids that no token has are left out. Throws ArgumentError at a negative id. With clean_up_tokenization_spaces in the
+  // folder's tokenizer_config.json blanks before punctuation go, but for BPE, as transformers has it.
   std::string decode(const std::vector<int64_t>& ids, bool skip_special_tokens = true) const;
+  // The text of tokens as they are in the vocabulary, or of words that were joined so before. No clean-up but the decoder's own.
+  std::string join(std::vector<std::string> tokens) const;
 
   std::optional<int64_t> token_to_id(std::string_view token) const;
   std::optional<std::string> id_to_token(int64_t id) const;
   // Tokens of the model, with those added to it unless told otherwise.
   int64_t vocab_size(bool with_added_tokens = true) const;
+  // Whether a token shows that it does not begin a word, by a prefix such as ##.
+  bool marks_subwords() const;
 
   // Ids by role, as the checkpoint's files name them; where they do not, [PAD] [CLS] [SEP] [MASK] if those are special tokens.
   std::optional<int64_t> pad_token_id() const;

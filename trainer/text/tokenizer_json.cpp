@@ -314,6 +314,8 @@ void read_tokenizer_config(std::string_view bytes, const std::string& path, Toke
   }
   if (!config.padding_side) config.padding_side = read_side(root, "padding_side");
   if (!config.truncation_side) config.truncation_side = read_side(root, "truncation_side");
+  if (!config.clean_up_tokenization_spaces && root.has("clean_up_tokenization_spaces"))
+    config.clean_up_tokenization_spaces = root.at("clean_up_tokenization_spaces").truth();
 }
 
 }  // namespace rote::text

@@ -37,6 +37,7 @@ struct TokenizerConfig {
   std::optional<int64_t> model_max_length;   // absent: no limit
   std::optional<Side> padding_side;
   std::optional<Side> truncation_side;
+  std::optional<bool> clean_up_tokenization_spaces;
 };
 
 // Adds what `bytes` says to `config`; what is already there stays. Throws IoError, with `path`, where `bytes` is not a JSON object.

@@ -61,6 +61,7 @@ class WordPiece {
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::string& unk_token() const { return options_.unk_token; }
+  const std::string& continuing_subword_prefix() const { return options_.continuing_subword_prefix; }
 
  private:
   void append_unknown(std::u32string_view word, std::vector<Piece>& pieces) const;
