@@ -97,6 +97,8 @@ Loaded<Model> load_model(const std::string& class_or_task, const std::string& na
 
 Loaded<Model> load_finetuned(const std::string& class_or_task, const std::string& name, const PretrainedOptions& options) {
   Loaded<Model> loaded = load_model(class_or_task, name, options);
+  // The pooler is no part of the features, and checkpoints with another head have none.
+  if (class_or_task == task::Features::name) std::erase_if(loaded.report.missing, [](const std::string& key) { return key.starts_with("pooler."); });
   ROTE_CHECK(loaded.report.missing.empty(), ArgumentError, name, ": this model was not fine-tuned for ", class_or_task, ", ", loaded.report.text(),
              "; train it first (rote train).");
   return loaded;

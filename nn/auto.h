@@ -14,7 +14,8 @@ std::string model_class(const std::string& class_or_task, const std::string& nam
 
 // The model of that class with the weights of the folder.
 Loaded<Model> load_model(const std::string& class_or_task, const std::string& name, const PretrainedOptions& options = {});
-// The same of a checkpoint that holds all of it. Throws ArgumentError where weights of its head are missing.
+// The same of a checkpoint that holds all of it. Throws ArgumentError where weights of its head are missing;
+// features (task::Features) need no pooler.
 Loaded<Model> load_finetuned(const std::string& class_or_task, const std::string& name, const PretrainedOptions& options = {});
 // The model of that class with the folder's config alone: weights are drawn anew.
 std::unique_ptr<Model> make_model(const std::string& class_or_task, const std::string& name, const PretrainedOptions& options = {});

@@ -16,6 +16,7 @@ class RunFailure : public Error {
 int train(int argc, char** argv);
 int evaluate(int argc, char** argv);
 int predict(int argc, char** argv);
+int pipeline(int argc, char** argv);
 int tokenize(int argc, char** argv);
 int tokenizer(int argc, char** argv);
 int hash(int argc, char** argv);
