@@ -106,10 +106,16 @@ def equal(wanted, given, place=""):
     return "" if math.isclose(float(wanted), given, rel_tol=TOLERANCE, abs_tol=TOLERANCE) else f"{place}: {float(wanted)}, here {given}"
 
 
+# With a stride transformers 5.24 lists a first group of no character twice.
+def once(records):
+    twice = len(records) > 1 and records[0] == records[1] and isinstance(records[0], dict) and records[0].get("start", 0) == records[0].get("end", 1)
+    return records[1:] if twice else records
+
+
 # `options` as rote's words, `kwargs` as transformers'.
 def compare(task, folder, texts, options=(), **kwargs):
     pipe = hf.pipeline(task, model=folder, device="cpu")
-    wanted = [pipe(text, **kwargs) for text in texts]
+    wanted = [once(pipe(text, **kwargs)) for text in texts]
     words = [f"{BUILD}/rote", "pipeline", task, "--model", folder, *options, "--batch_size", "3", "--", *texts]
     run = subprocess.run(words, capture_output=True, text=True)
     given = [json.loads(line) for line in run.stdout.splitlines()]
@@ -132,7 +138,8 @@ def text_classification():
             compare("text-classification", folder, texts)
             compare("text-classification", folder, texts, ["--top_k", "2"], top_k=2)
             compare("text-classification", folder, texts, ["--top_k", "0"], top_k=None)
-            compare("text-classification", folder, texts, ["--function_to_apply", "sigmoid"], function_to_apply="sigmoid")
+            for function in ("sigmoid", "softmax", "none"):
+                compare("text-classification", folder, texts, ["--function_to_apply", function], function_to_apply=function)
     folder = save("bert", "ForSequenceClassification", 999, max_length=12)
     compare("text-classification", folder, LONG, ["--truncation"], truncation=True)
 
@@ -143,7 +150,9 @@ def token_classification():
         folder = save(family, "ForTokenClassification", number, id2label=labels, label2id={v: k for k, v in labels.items()}, max_length=40, clean_up=clean_up)
         for how in ("none", "simple", "first", "average", "max"):
             compare("token-classification", folder, TEXTS + LONG, ["--aggregation_strategy", how], aggregation_strategy=how)
-            compare("token-classification", folder, TEXTS, ["--aggregation_strategy", how, "--ignore_labels", "MISC", "PER", "I-LOC"], aggregation_strategy=how, ignore_labels=["MISC", "PER", "I-LOC"])
+            ignored = ["MISC", "PER", "I-LOC"]
+            options = ["--aggregation_strategy", how, "--ignore_labels", *ignored]
+            compare("token-classification", folder, TEXTS, options, aggregation_strategy=how, ignore_labels=ignored)
             for stride in (0, 7) if how != "none" else ():
                 compare("token-classification", folder, TEXTS + LONG, ["--aggregation_strategy", how, "--stride", str(stride)], aggregation_strategy=how, stride=stride)
 

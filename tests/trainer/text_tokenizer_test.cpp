@@ -192,6 +192,23 @@ TEST_CASE("tokenizer: ids go back to text") {
   CHECK(tokenizer.vocab_size() == 41);
 }
 
+TEST_CASE("tokenizer: tokens join as the decoder has it, and a folder may ask for blanks to go") {
+  const TempFolder folder;
+  folder.file("tokenizer.json", tiny_json());
+  const Tokenizer plain = Tokenizer::from_folder(folder.path());
+  CHECK(plain.join({"the", "un", "##afford", "'", "s", "fox"}) == "the unafford ' s fox");
+  CHECK(plain.join({}) == "");
+  CHECK(plain.marks_subwords());
+  folder.file("tokenizer_config.json", R"({"clean_up_tokenization_spaces": true})");
+  const Tokenizer tidy = Tokenizer::from_folder(folder.path());
+  CHECK(plain.decode({17, 16, 18}) == "don ' t");
+  CHECK(tidy.decode({17, 16, 18}) == "don't");
+  CHECK(tidy.join({"don", "'", "t"}) == "don ' t");
+  std::string text = "we do not see the fox ' s end , the fox ' ve , a n't b 's c 're d 'm ! e ? f .";
+  clean_up_spaces(text);
+  CHECK(text == "we do not see the fox's end, the fox've, an't b's c're d'm! e? f.");
+}
+
 TEST_CASE("tokenizer: a text that is not UTF-8 is refused with the byte") {
   CHECK_THROWS_WITH_AS(tiny().encode("good \xC3(", {}), "encode: the text is not UTF-8 at byte 5 (0xC3); texts must be encoded as UTF-8.",
                        rote::ArgumentError);

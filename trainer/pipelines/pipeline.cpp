@@ -28,7 +28,8 @@ const ArgumentTable<PipelineOptions>& PipelineOptions::table() {
           field(&P::tokenizer, {.name = "tokenizer", .help = "the same of another tokenizer than the model's"}),
           field(&P::revision, {.name = "revision", .help = "branch, tag or commit of a model of the hub's cache"}),
           field(&P::cache_dir, {.name = "cache_dir", .help = "the hub's cache; empty: as HF_HUB_CACHE or HF_HOME say"}),
-          field(&P::batch_size, {.name = "batch_size", .help = "equally long rows that are computed together; results are the same with any", .unit = "rows", .at_least = 1, .below = 1 << 20}),
+          field(&P::batch_size,
+                {.name = "batch_size", .help = "equally long rows that are computed together; results are the same with any", .unit = "rows", .at_least = 1, .below = 1 << 20}),
           field(&P::truncation, {.name = "truncation", .help = "cuts texts that are too long for the model; token-classification always does"}),
           field(&P::top_k, {.name = "top_k", .help = "answers of a text, 0 for all; not given: 1 of text-classification, 5 of fill-mask", .at_least = 0}),
           field(&P::function_to_apply, {.name = "function_to_apply", .help = "of logits to scores; default: as the model's problem_type and number of labels ask"}),
@@ -54,7 +55,7 @@ const PipelineTask& find_task(const std::string& name) {
     all += str(all.empty() ? "" : ", ", task.name);
   }
   const std::string near = nearest(name, known.data(), static_cast<int64_t>(known.size()));
-  throw ArgumentError(str("pipeline: there is no task \"", name, "\"", near.empty() ? "" : "; did you mean " + near + "?", near.empty() ? "; choose one of " : " The tasks are ", all, "."));
+  throw ArgumentError(str("pipeline: there is no task \"", name, "\"; ", near.empty() ? "choose one of " : "did you mean " + near + "? The tasks are ", all, "."));
 }
 
 bool has(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
