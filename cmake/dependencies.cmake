@@ -1,4 +1,4 @@
-# What is looked for on this machine: two libraries that must be there and five that may be. Fetches nothing.
+# What is looked for on this machine: two libraries that must be there and seven that may be. Fetches nothing.
 
 # One sentence with the remedy for a library that must be there.
 function(rote_require found what package)
@@ -18,19 +18,40 @@ rote_require(ROTE_UTF8PROC_LIBRARY "The static library libutf8proc.a" libutf8pro
 rote_require(ROTE_UTF8PROC_INCLUDE "The header utf8proc.h" libutf8proc-dev)
 include_directories(SYSTEM ${ROTE_JSON_INCLUDE} ${ROTE_UTF8PROC_INCLUDE})
 
+# Pictures, static as well: what reads PNG and what reads JPEG are found and left out each on its own.
+find_library(ROTE_PNG_LIBRARY NAMES libpng.a)
+find_library(ROTE_ZLIB_LIBRARY NAMES libz.a)
+find_path(ROTE_PNG_INCLUDE png.h)
+find_library(ROTE_JPEG_LIBRARY NAMES libjpeg.a)
+find_path(ROTE_JPEG_INCLUDE jpeglib.h)
+set(ROTE_IMAGE_LIBRARIES "")
+set(ROTE_IMAGE_DEFINITIONS "")
+if(ROTE_PNG_LIBRARY AND ROTE_ZLIB_LIBRARY AND ROTE_PNG_INCLUDE)
+  set(ROTE_PNG_FOUND TRUE)
+  list(APPEND ROTE_IMAGE_LIBRARIES ${ROTE_PNG_LIBRARY} ${ROTE_ZLIB_LIBRARY})
+  list(APPEND ROTE_IMAGE_DEFINITIONS ROTE_PNG)
+  include_directories(SYSTEM ${ROTE_PNG_INCLUDE})
+endif()
+if(ROTE_JPEG_LIBRARY AND ROTE_JPEG_INCLUDE)
+  set(ROTE_JPEG_FOUND TRUE)
+  list(APPEND ROTE_IMAGE_LIBRARIES ${ROTE_JPEG_LIBRARY})
+  list(APPEND ROTE_IMAGE_DEFINITIONS ROTE_JPEG)
+  include_directories(SYSTEM ${ROTE_JPEG_INCLUDE})
+endif()
+
 find_package(CUDAToolkit QUIET)
 find_library(ROTE_OPENBLAS_LIBRARY openblas)
 find_path(ROTE_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas openblas-pthread)
 find_path(ROTE_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
 find_path(ROTE_DOCTEST_INCLUDE doctest/doctest.h)
 find_package(benchmark QUIET)
-mark_as_advanced(ROTE_JSON_INCLUDE ROTE_UTF8PROC_LIBRARY ROTE_UTF8PROC_INCLUDE ROTE_OPENBLAS_LIBRARY ROTE_OPENBLAS_INCLUDE
-                 ROTE_EIGEN_INCLUDE ROTE_DOCTEST_INCLUDE)
+mark_as_advanced(ROTE_JSON_INCLUDE ROTE_UTF8PROC_LIBRARY ROTE_UTF8PROC_INCLUDE ROTE_PNG_LIBRARY ROTE_ZLIB_LIBRARY ROTE_PNG_INCLUDE ROTE_JPEG_LIBRARY
+                 ROTE_JPEG_INCLUDE ROTE_OPENBLAS_LIBRARY ROTE_OPENBLAS_INCLUDE ROTE_EIGEN_INCLUDE ROTE_DOCTEST_INCLUDE)
 
 # The one line about the optional ones and the instruction sets.
 function(rote_report)
   set(line "")
-  foreach(pair "OpenBLAS ROTE_OPENBLAS_LIBRARY" "Eigen ROTE_EIGEN_INCLUDE" "CUDA CUDAToolkit_FOUND"
+  foreach(pair "PNG ROTE_PNG_FOUND" "JPEG ROTE_JPEG_FOUND" "OpenBLAS ROTE_OPENBLAS_LIBRARY" "Eigen ROTE_EIGEN_INCLUDE" "CUDA CUDAToolkit_FOUND"
                "doctest ROTE_DOCTEST_INCLUDE" "benchmark benchmark_FOUND")
     string(REPLACE " " ";" pair ${pair})
     list(GET pair 0 name)

@@ -19,6 +19,9 @@ need_build_packages() {
   need python3 command -v python3
   need nlohmann-json3-dev has_header nlohmann/json.hpp
   need libutf8proc-dev has_static_library libutf8proc.a
+  need libpng-dev has_static_library libpng.a
+  need zlib1g-dev has_static_library libz.a
+  need libjpeg-dev has_static_library libjpeg.a
 }
 
 # Root installs; an ordinary user does where sudo asks nothing, and is told the command otherwise.
