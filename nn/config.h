@@ -37,6 +37,8 @@ class ConfigFields {
 struct InputLimits {
   std::optional<int64_t> length;      // positions
   std::optional<int64_t> vocabulary;  // ids are below
+  std::optional<int64_t> channels = {};    // of images
+  std::optional<int64_t> image_size = {};  // their height and width
 };
 
 struct Config {

@@ -36,6 +36,7 @@ struct EfficientNetConfig : Config {
   void visit(ConfigFields& fields) override;
   void check() const override;
   const char* base_prefix() const override { return "efficientnet"; }
+  InputLimits limits() const override { return {.length = {}, .vocabulary = {}, .channels = num_channels}; }
   int64_t width(int64_t channels) const;  // scaled, a multiple of depth_divisor that lost no tenth
   // Where Lite differs: no squeeze and excitation; stem, head and the repeats of the outer stages are not scaled; a stride of 2 pads by the
   // size of its input, so that the output is half of it rounded up.

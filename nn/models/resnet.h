@@ -27,6 +27,7 @@ struct ResNetConfig : Config {
   void visit(ConfigFields& fields) override;
   void check() const override;
   const char* base_prefix() const override { return "resnet"; }
+  InputLimits limits() const override { return {.length = {}, .vocabulary = {}, .channels = num_channels}; }
   bool is_bottleneck() const { return layer_type == "bottleneck"; }
 };
 

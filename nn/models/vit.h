@@ -30,6 +30,7 @@ struct ViTConfig : Config {
   void visit(ConfigFields& fields) override;
   void check() const override;
   const char* base_prefix() const override { return "vit"; }
+  InputLimits limits() const override { return {.length = {}, .vocabulary = {}, .channels = num_channels, .image_size = image_size}; }
   std::string stored_name(const std::string& name) const override;
   int64_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
 };

@@ -14,10 +14,16 @@ Tensor stacked(const std::string& name, const std::vector<Example>& examples) {
              "collate: the lists of ", name, " have different lengths in the first row of the batch; they must be equally long.");
   Shape shape = first.is_single ? Shape{rows} : Shape{rows, length};
   if (is_table) shape = {rows, static_cast<int64_t>(first.parts.size()), first.parts[0]};
+  if (first.shape.axes() > 0) {
+    shape = {rows};
+    for (int64_t extent : first.shape) shape.append(extent);
+  }
   const Tensor x = empty(shape, {.dtype = first.is_fraction ? DType::f32 : DType::i64});
   for (int64_t row = 0; row < rows; ++row) {
     const Feature* feature = find(examples[static_cast<size_t>(row)], name);
     ROTE_CHECK(feature != nullptr, ArgumentError, "collate: row ", row, " of the batch has no ", name, " but the first row has; every row needs it.");
+    ROTE_CHECK(feature->shape == first.shape, ArgumentError, "collate: ", name, " is ", feature->shape, " in row ", row, " of the batch and ", first.shape,
+               " in the first; they must have one shape.");
     // A whole number stands for a fraction, a fraction for no whole number.
     ROTE_CHECK(feature->length() == length && feature->parts == first.parts && (first.is_fraction || !feature->is_fraction), ArgumentError, "collate: ", name,
                " has ", feature->length(), " values in row ", row, " of the batch and ", length, " in the first; they must be equally long and of one kind.");

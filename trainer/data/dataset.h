@@ -7,19 +7,24 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/shape.h"
+
 namespace rote::data {
 
-// One feature of a row: whole numbers or fractions, a list, a list of lists of whole numbers, or a single value.
+// One feature of a row: whole numbers or fractions, a list, a list of lists of whole numbers, an array of fractions, or a single value.
 struct Feature {
   std::vector<int64_t> whole;
   std::vector<float> fractions;  // used where is_fraction
   bool is_fraction = false;
   bool is_single = false;        // a label, a length: no axis of its own
   std::vector<int64_t> parts;    // of a list of lists: the length of each, whose values follow one another in `whole`
+  Shape shape = {};              // of an array; of all else no axes
 
   static Feature list(std::vector<int64_t> values) { return {std::move(values), {}, false, false, {}}; }
   static Feature list(std::vector<float> values) { return {{}, std::move(values), true, false, {}}; }
   static Feature lists(const std::vector<std::vector<int64_t>>& values);
+  // REQUIRES: as many values as the shape has.
+  static Feature array(std::vector<float> values, const Shape& shape) { return {{}, std::move(values), true, false, {}, shape}; }
   static Feature single(int64_t value) { return {{value}, {}, false, true, {}}; }
   static Feature single(float value) { return {{}, {value}, true, true, {}}; }
   int64_t length() const { return static_cast<int64_t>(is_fraction ? fractions.size() : whole.size()); }
