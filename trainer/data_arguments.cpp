@@ -43,6 +43,7 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
       "training data",
       {
           field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl; of texts alone .txt too"}),
+          field(&T::train_dir, {.name = "train_dir", .help = "pictures to train on, .png .jpg .jpeg in a folder for each class, in place of a file"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
       },
   };
@@ -56,7 +57,9 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
       {
           field(&D::task, {.name = "task", .help = "what the model learns"}),
           field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
+          field(&D::validation_dir, {.name = "validation_dir", .help = "pictures to evaluate on, as those of --train_dir"}),
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
+          field(&D::image_column_name, {.name = "image_column_name", .help = "column of a picture's path, relative to the file of rows"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
           field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut, or of blocks; by default 128, of language models 1024, or what the model takes",
                                      .unit = "tokens", .at_least = 3, .aliases = {"max_length", "block_size", "max_source_length"}}),

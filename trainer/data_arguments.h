@@ -10,8 +10,8 @@
 
 namespace rote {
 
-enum class Task { text_classification, masked_lm, causal_lm, seq2seq };
-inline WordList words_of(Task) { return {"text-classification", "masked-lm", "causal-lm", "seq2seq"}; }
+enum class Task { text_classification, masked_lm, causal_lm, seq2seq, image_classification };
+inline WordList words_of(Task) { return {"text-classification", "masked-lm", "causal-lm", "seq2seq", "image-classification"}; }
 
 struct ModelArguments {
   std::string model_name_or_path = "";
@@ -26,6 +26,7 @@ struct ModelArguments {
 // What a run starts from. Nothing of it is given where a saved model is evaluated.
 struct TrainSources {
   std::optional<std::string> train_file = {};
+  std::optional<std::string> train_dir = {};    // pictures in folders of classes, in place of a file
   std::optional<std::string> config_name = {};  // a model with new weights, in place of a checkpoint
 
   static const ArgumentTable<TrainSources>& table();
@@ -34,7 +35,9 @@ struct TrainSources {
 struct DataArguments {
   Task task = Task::text_classification;
   std::optional<std::string> validation_file = {};
+  std::optional<std::string> validation_dir = {};
   std::vector<std::string> text_column_names = {"text"};  // one text, or the two of a pair
+  std::string image_column_name = "image";
   std::string label_column_name = "label";
   std::optional<int64_t> max_seq_length = {};  // tokens, special ones included; not given: by the task
   bool keep_linebreaks = true;

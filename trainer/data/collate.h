@@ -68,6 +68,7 @@ struct ProcessingClass {
   std::optional<text::Tokenizer> tokenizer;
 
   ProcessingClass(const text::Tokenizer& of_texts) : files(of_texts.files()), tokenizer(of_texts) {}
+  explicit ProcessingClass(std::vector<std::pair<std::string, std::string>> of_others) : files(std::move(of_others)) {}
 };
 
 }  // namespace rote

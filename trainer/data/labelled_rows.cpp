@@ -42,13 +42,12 @@ std::vector<std::string> label_set(const Table& table, const std::string& label_
   return labels;
 }
 
-int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels) {
-  const std::string& label = table.rows[row][label_column];
+int64_t class_of(const std::string& label, const std::vector<std::string>& labels, const std::string& place) {
   const auto found = std::find(labels.begin(), labels.end(), label);
   if (found != labels.end()) return found - labels.begin();
   std::string known;
   for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
-  throw ArgumentError(str(table.place(row), ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
+  throw ArgumentError(str(place, ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
 }
 
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
@@ -65,7 +64,7 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
   rows.reserve(table.rows.size());
   for (size_t row = 0; row < table.rows.size(); ++row) {
     Example example = tokens_of(table, row, texts, tokenizer, options);
-    if (!columns.label.empty()) example.emplace_back("label", Feature::single(class_of(table, row, label_column, labels)));
+    if (!columns.label.empty()) example.emplace_back("label", Feature::single(class_of(table.rows[row][label_column], labels, table.place(row))));
     rows.push_back(std::move(example));
   }
   return std::make_unique<ListDataset>(std::move(rows));
@@ -85,7 +84,7 @@ std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_co
                  field, "\"; it must be a number.");
       x.push_back(value);
     }
-    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table, row, label, labels))}});
+    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table.rows[row][label], labels, table.place(row)))}});
   }
   return std::make_unique<ListDataset>(std::move(rows));
 }

@@ -27,7 +27,7 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
 // Rows of `x`, every other column as an f32, and label. Throws ArgumentError for what is no number, naming row and column.
 std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_column, const std::vector<std::string>& labels);
 
-// Class of each of `rows` of a table. Throws as tokenized() does.
-int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels);
+// The class of a label. Throws ArgumentError for one that `labels` lacks; `place` begins its text.
+int64_t class_of(const std::string& label, const std::vector<std::string>& labels, const std::string& place);
 
 }  // namespace rote::data

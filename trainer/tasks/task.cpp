@@ -12,10 +12,22 @@ const TaskEntry& find(Task task) {
       {Task::masked_lm, "fill-mask", masked_lm},
       {Task::causal_lm, "text-generation", causal_lm},
       {Task::seq2seq, "text2text-generation", seq2seq},
+      {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true},
   };
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
   ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");
   return *found;
+}
+
+std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data) {
+  std::vector<std::string> faults;
+  const auto check = [&](const char* dir, bool has_dir, const char* file, bool has_file) {
+    if (has_dir && !task.takes_folders) faults.push_back(str("--", dir, ": is for tasks of pictures (image-classification); give --", file, " for this one."));
+    else if (has_dir && has_file) faults.push_back(str("--", dir, ": give it or --", file, ", one of the two."));
+  };
+  check("train_dir", train.train_dir.has_value(), "train_file", train.train_file.has_value());
+  check("validation_dir", data.validation_dir.has_value(), "validation_file", data.validation_file.has_value());
+  return faults;
 }
 
 std::vector<std::string> label_names(const nn::Config& config) {

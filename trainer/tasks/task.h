@@ -40,15 +40,19 @@ struct TaskEntry {
   const char* head;  // as nn/auto.h names it
   // Reads and checks the files. Throws ArgumentError or IoError; nothing has been written then.
   Prepared (*prepare)(const Sources& sources);
+  bool takes_folders = false;  // --train_dir and --validation_dir in place of files
 };
 
 const TaskEntry& find(Task task);
+// What is wrong with the folders among the arguments, a sentence each.
+std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data);
 
 // Each in its own file.
 Prepared text_classification(const Sources& sources);
 Prepared masked_lm(const Sources& sources);
 Prepared causal_lm(const Sources& sources);
 Prepared seq2seq(const Sources& sources);
+Prepared image_classification(const Sources& sources);
 
 // --- What tasks share ---
 

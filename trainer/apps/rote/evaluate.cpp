@@ -44,14 +44,15 @@ int evaluate(int argc, char** argv) {
   print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty()) faults.push_back("--model_name_or_path: is required; it must be a text.");
-  if (!data_args.validation_file) faults.push_back("--validation_file: is required; it must be a text.");
+  if (!data_args.validation_file && !data_args.validation_dir) faults.push_back("--validation_file: is required; it must be a text.");
+  const tasks::TaskEntry& task = tasks::find(data_args.task);
+  const TrainSources nothing;
+  for (std::string& fault : tasks::folder_faults(task, nothing, data_args)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
-  const tasks::TaskEntry& task = tasks::find(data_args.task);
   const nn::Loaded<nn::Model> loaded =
       nn::load_finetuned(task.head, model_args.model_name_or_path, {.revision = model_args.model_revision, .cache_dir = model_args.cache_dir.value_or("")});
   nn::Model& model = *loaded.model;
-  const TrainSources nothing;
   const tasks::Prepared prepared = task.prepare({model_args, nothing, data_args, *model.config()});
   set_num_threads(static_cast<int>(args.num_threads));
   manual_seed(static_cast<uint64_t>(args.seed));

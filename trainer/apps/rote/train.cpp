@@ -49,13 +49,14 @@ int train(int argc, char** argv) {
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty() != sources.config_name.has_value())
     faults.push_back("--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two.");
-  if (!sources.train_file) faults.push_back("--train_file: is required; it must be a text.");
+  if (!sources.train_file && !sources.train_dir) faults.push_back("--train_file: is required; it must be a text.");
+  const tasks::TaskEntry& task = tasks::find(data_args.task);
+  for (std::string& fault : tasks::folder_faults(task, sources, data_args)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
   // Whatever can be wrong with the inputs shows before the Trainer makes output_dir.
   std::string checkpoint;
   if (args.resume_from_checkpoint) checkpoint = checkpoint_to_resume(*args.resume_from_checkpoint, args.output_dir).string();
-  const tasks::TaskEntry& task = tasks::find(data_args.task);
   const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
   const tasks::Prepared prepared = task.prepare({model_args, sources, data_args, *config});
   manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
