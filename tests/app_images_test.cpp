@@ -52,6 +52,11 @@ TEST_CASE("rote train: a new conv net learns pictures, is saved with its process
   const AppResult evaluate = app.rote("evaluate --task image-classification --model_name_or_path out --validation_dir test");
   REQUIRE_MESSAGE(evaluate.status == 0, evaluate.err);
   CHECK(contains(evaluate.out, "eval_accuracy           =        1.0"));
+  const AppResult pipeline = app.rote("pipeline image-classification test/dark/10.png test/bright/11.png --model out --top_k 1");
+  REQUIRE_MESSAGE(pipeline.status == 0, pipeline.err);
+  REQUIRE(lines_of(pipeline.out).size() == 2);
+  CHECK(contains(lines_of(pipeline.out)[0], "[{\"label\": \"dark\", \"score\": "));
+  CHECK(contains(lines_of(pipeline.out)[1], "[{\"label\": \"bright\", \"score\": "));
   const AppResult table = app.learn("--train_file rows.csv --output_dir table --num_threads 1");
   REQUIRE_MESSAGE(table.status == 0, table.err);
   CHECK(app.rote("train --task image-classification --model_name_or_path out --train_file rows.csv --max_steps 1 --save_strategy no --output_dir more").status == 0);

@@ -82,7 +82,7 @@ TEST_CASE("pipeline: options that do not fit are refused in one sentence") {
                        doctest::Contains("pipeline: there is no task \"fil-mask\"; did you mean fill-mask? The tasks are text-"), ArgumentError);
   CHECK_THROWS_WITH_AS(pipeline("ocr", {.model = "m"}), doctest::Contains("pipeline: there is no task \"ocr\"; choose one of text-"), ArgumentError);
   CHECK_THROWS_WITH_AS(pipeline("text-generation", {.model = "m", .top_k = 3}),
-                       "--top_k: text-generation does not take it; it is for text-classification, fill-mask.", ArgumentError);
+                       "--top_k: text-generation does not take it; it is for text-classification, fill-mask, image-classification.", ArgumentError);
   CHECK_THROWS_WITH_AS(pipeline("fill-mask", {.model = "m", .batch_size = 0}), "--batch_size: is 0; it must be at least 1 and below 1048576.", ArgumentError);
   CHECK_THROWS_AS(pipeline("fill-mask", {.model = "no/such-model"}), IoError);
 }

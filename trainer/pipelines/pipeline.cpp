@@ -9,11 +9,12 @@ namespace rote {
 const std::vector<PipelineTask>& pipeline_tasks() {
   namespace p = pipelines;
   static const std::vector<PipelineTask> tasks = {
-      {"text-classification", "the class of a text", {"truncation", "top_k", "function_to_apply"}, p::text_classification, p::text_classification_value},
+      {"text-classification", "the class of a text", {"truncation", "top_k", "function_to_apply"}, p::text_classification, p::classes_value},
       {"token-classification", "the class of each token, or of each group of them", {"aggregation_strategy", "ignore_labels", "stride"}, p::token_classification,
        p::token_classification_value},
       {"fill-mask", "words for the mask tokens of a text", {"truncation", "top_k", "targets"}, p::fill_mask, p::fill_mask_value},
       {"feature-extraction", "the last hidden state of each token", {"truncation"}, p::feature_extraction, p::feature_extraction_value},
+      {"image-classification", "the classes of a picture, each TEXT its file", {"top_k", "function_to_apply"}, p::image_classification, p::classes_value, /*of_files=*/true},
       {"text-generation", "a text and what the model writes after it", {"max_new_tokens", "return_full_text"}, p::text_generation, p::text_generation_value},
   };
   return tasks;
@@ -31,7 +32,7 @@ const ArgumentTable<PipelineOptions>& PipelineOptions::table() {
           field(&P::batch_size,
                 {.name = "batch_size", .help = "equally long rows that are computed together; results are the same with any", .unit = "rows", .at_least = 1, .below = 1 << 20}),
           field(&P::truncation, {.name = "truncation", .help = "cuts texts that are too long for the model; token-classification always does"}),
-          field(&P::top_k, {.name = "top_k", .help = "answers of a text, 0 for all; not given: 1 of text-classification, 5 of fill-mask", .at_least = 0}),
+          field(&P::top_k, {.name = "top_k", .help = "answers of a text, 0 for all; not given: 1 of text-classification, else 5", .at_least = 0}),
           field(&P::function_to_apply, {.name = "function_to_apply", .help = "of logits to scores; default: as the model's problem_type and number of labels ask"}),
           field(&P::targets, {.name = "targets", .help = "words among which fill-mask chooses; one that is no token stands for its first piece"}),
           field(&P::aggregation_strategy, {.name = "aggregation_strategy", .help = "how tokens become groups; first, average and max: each word has one class"}),

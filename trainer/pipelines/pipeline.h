@@ -39,7 +39,7 @@ struct PipelineOptions {
 
 // One answer. A task fills the fields that its records have; the names are the reference's.
 struct Record {
-  std::string label = {};           // text-classification
+  std::string label = {};           // text-classification, image-classification
   std::string entity = {};          // token-classification: the label of a token; of a group entity_group, which has no B- or I-
   double score = 0;                 // an f32
   int64_t index = 0;                // place in the row of tokens: of the token, or of the mask
@@ -62,6 +62,7 @@ struct PipelineTask {
   std::vector<std::string> options;  // those that not every task has
   PipelineRun (*load)(const PipelineOptions& options);
   Value (*value)(const Records& records, const PipelineOptions& options);
+  bool of_files = false;  // its texts are names of files
 };
 const std::vector<PipelineTask>& pipeline_tasks();
 
@@ -78,6 +79,7 @@ class Pipeline {
   std::vector<Records> operator()(std::initializer_list<std::string> texts) const { return run_(texts); }
   // The records of one text as the reference's pipeline returns them for it.
   Value value(const Records& records) const;
+  const PipelineTask& task() const { return *task_; }
 
  private:
   friend Pipeline pipeline(const std::string& task, const PipelineOptions& options);

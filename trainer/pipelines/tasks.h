@@ -5,9 +5,10 @@
 
 namespace rote::pipelines {
 
-// {label, score}: the best class, or top_k of them, best first.
+// {label, score}: the best class of a text, the five best of a picture, or top_k of them, best first.
 PipelineRun text_classification(const PipelineOptions& options);
-Value text_classification_value(const Records& records, const PipelineOptions& options);
+PipelineRun image_classification(const PipelineOptions& options);
+Value classes_value(const Records& records, const PipelineOptions& options);
 
 // {entity, score, index, word, start, end} of each token, or {entity_group, score, word, start, end} of each group.
 PipelineRun token_classification(const PipelineOptions& options);

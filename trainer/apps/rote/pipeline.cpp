@@ -40,10 +40,13 @@ class Printer {
 
   // `place`: where the text was given, for what is not UTF-8.
   void add(std::string text, const std::string& place) {
-    const size_t malformed = text::find_malformed(text);
-    ROTE_CHECK(malformed == text::kWellFormed, ArgumentError, place, ": the text is not UTF-8 at byte ", malformed, "; texts must be encoded as UTF-8.");
+    if (!pipe_.task().of_files) check_utf8(text, place);
     texts_.push_back(std::move(text));
     if (texts_.size() == held_) flush();
+  }
+  static void check_utf8(const std::string& text, const std::string& place) {
+    const size_t malformed = text::find_malformed(text);
+    ROTE_CHECK(malformed == text::kWellFormed, ArgumentError, place, ": the text is not UTF-8 at byte ", malformed, "; texts must be encoded as UTF-8.");
   }
   void flush() {
     for (const Records& records : pipe_(texts_)) std::printf("%s\n", json_text(pipe_.value(records), {.indent = -1}).c_str());
@@ -79,7 +82,7 @@ int pipeline(int argc, char** argv) {
     Printer printer(pipe, options.batch_size);
     for (size_t i = 1; i < parsed.positional.size(); ++i) {
       const std::string& given = parsed.positional[i];
-      if (is_file(given)) add_lines(given, printer);
+      if (!pipe.task().of_files && is_file(given)) add_lines(given, printer);
       else printer.add(given, str("text ", i));
     }
     printer.flush();
