@@ -63,6 +63,7 @@ function(rote_command name folder)
   get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)  # it waits for the rooms
   target_link_libraries(${name} PRIVATE ${rooms})
 endfunction()
 
