@@ -19,7 +19,7 @@ namespace {
 using namespace rote;
 using rote::testing::first_bit_difference;
 using rote::testing::spec_lane_sum;
-using rote::testing::tables;
+using rote::testing::rare_tables;
 
 float reference_exp(float x) { return rote::testing::call("exp", x); }
 double reference_exp(double x) { return math64::exp(x); }
