@@ -1,6 +1,7 @@
 // trainer/data/dataset_file.cpp — opening and reading the file.
 #include "trainer/data/dataset_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -18,18 +19,19 @@ constexpr size_t kTextBytes = 1 << 20;  // handed over at a time
 
 std::string suffix_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
-TableFormat format_of(const std::string& path) {
-  const std::string suffix = suffix_of(path);
-  if (suffix == ".csv") return TableFormat::csv;
-  if (suffix == ".tsv") return TableFormat::tsv;
-  ROTE_CHECK(suffix == ".jsonl", ArgumentError, path, ": ends in ", suffix.empty() ? "no suffix" : suffix, "; .csv, .tsv and .jsonl can be read.");
-  return TableFormat::jsonl;
+// `.csv, .tsv and .jsonl`.
+std::string listed(const std::vector<std::string>& names, const char* last) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return out;
 }
 
-// `kinds`: of files that can be read here.
-void refuse_folder(const std::string& path, const char* kinds) {
+void check_name(const std::string& path, const std::vector<std::string>& suffixes) {
   std::error_code none;
-  ROTE_CHECK(!std::filesystem::is_directory(path, none), ArgumentError, path, ": is a folder; a ", kinds, " file is needed.");
+  ROTE_CHECK(!std::filesystem::is_directory(path, none), ArgumentError, path, ": is a folder; a ", listed(suffixes, " or "), " file is needed.");
+  const std::string suffix = suffix_of(path);
+  ROTE_CHECK(std::find(suffixes.begin(), suffixes.end(), suffix) != suffixes.end(), ArgumentError, path, ": ends in ", suffix.empty() ? "no suffix" : suffix,
+             "; ", listed(suffixes, " and "), " can be read.");
 }
 
 std::ifstream open(const std::string& path) {
@@ -76,18 +78,22 @@ void read_lines(const TextSource& source, Batches& batches) {
 
 }  // namespace
 
-Table read_table(const std::string& path) {
-  refuse_folder(path, ".csv, .tsv or .jsonl");
-  const TableFormat format = format_of(path);
+std::string read_rows(const std::string& path, const std::vector<std::string>& suffixes) {
+  check_name(path, suffixes);
   std::ifstream in = open(path);
   std::ostringstream text;
   text << in.rdbuf();
   ROTE_CHECK(!in.bad(), IoError, path, ": broke off while it was read (", std::strerror(errno), ").");
-  return parse_table(text.str(), format, path);
+  return text.str();
+}
+
+Table read_table(const std::string& path) {
+  const std::string text = read_rows(path, {".csv", ".tsv", ".jsonl"}), suffix = suffix_of(path);
+  return parse_table(text, suffix == ".csv" ? TableFormat::csv : suffix == ".tsv" ? TableFormat::tsv : TableFormat::jsonl, path);
 }
 
 void read_texts(const TextSource& source, const std::function<void(std::vector<Text>& texts)>& take) {
-  refuse_folder(source.path, ".txt, .csv, .tsv or .jsonl");
+  check_name(source.path, {".txt", ".csv", ".tsv", ".jsonl"});
   Batches batches(take);
   if (suffix_of(source.path) == ".txt") {
     read_lines(source, batches);

@@ -1,4 +1,4 @@
-// trainer/data/dataset_file.h — a file on disk into a Table of rows, or into texts. The formats of tables: table.h.
+// trainer/data/dataset_file.h — a file on disk into its bytes, a Table of rows, or texts. The formats of tables: table.h.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,10 @@
 #include "trainer/data/table.h"
 
 namespace rote::data {
+
+// The bytes of a file whose name ends in one of `suffixes`.
+// Throws IoError where it cannot be read, ArgumentError where it is a folder or ends otherwise.
+std::string read_rows(const std::string& path, const std::vector<std::string>& suffixes);
 
 // Reads `path` by the end of its name: .csv, .tsv, .jsonl.
 // Throws IoError where the file cannot be read, ArgumentError where it is a folder, of another kind, or its content is at fault.

@@ -27,6 +27,20 @@ Example tokens_of(const Table& table, size_t row, const std::vector<size_t>& tex
 
 }  // namespace
 
+std::vector<std::string> sorted_labels(std::vector<std::string> labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  if (std::all_of(labels.begin(), labels.end(), is_whole))
+    std::stable_sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
+  return labels;
+}
+
+void throw_unknown_label(const std::string& place, const std::string& label, const std::vector<std::string>& labels) {
+  std::string known;
+  for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
+  throw ArgumentError(str(place, ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
+}
+
 std::vector<std::string> label_set(const Table& table, const std::string& label_column) {
   const size_t column = table.column(label_column);
   std::vector<std::string> labels;
@@ -35,19 +49,13 @@ std::vector<std::string> label_set(const Table& table, const std::string& label_
     ROTE_CHECK(!label.empty(), ArgumentError, table.place(row), ": the label in column ", label_column, " is empty; every row needs one.");
     labels.push_back(label);
   }
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  if (std::all_of(labels.begin(), labels.end(), is_whole))
-    std::stable_sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
-  return labels;
+  return sorted_labels(std::move(labels));
 }
 
 int64_t class_of(const std::string& label, const std::vector<std::string>& labels, const std::string& place) {
   const auto found = std::find(labels.begin(), labels.end(), label);
   if (found != labels.end()) return found - labels.begin();
-  std::string known;
-  for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
-  throw ArgumentError(str(place, ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
+  throw_unknown_label(place, label, labels);
 }
 
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,

@@ -2,7 +2,6 @@
 #include "trainer/data/table.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "kernels/check.h"
 #include "trainer/json_text.h"
@@ -34,17 +33,6 @@ size_t utf8_length(std::string_view text, size_t at) {
     return follows(1) && follows(2) && follows(3) ? 4 : 0;
   }
   return 0;
-}
-
-void check_text(std::string_view text, const std::string& source) {
-  int64_t line = 1;
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text, at);
-    ROTE_CHECK(length > 0, ArgumentError, source, ":", line, ": is not UTF-8; save the file in that encoding.");
-    ROTE_CHECK(text[at] != '\0', ArgumentError, source, ":", line, ": holds a NUL byte; a text file has none.");
-    if (text[at] == '\n') ++line;
-    at += length;
-  }
 }
 
 // Delimited text, field by field.
@@ -183,10 +171,21 @@ size_t Table::column(const std::string& name) const {
 
 std::string Table::place(size_t row) const { return str(source, ":", lines[row]); }
 
+std::string_view checked_text(std::string_view text, const std::string& source) {
+  int64_t line = 1;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text, at);
+    ROTE_CHECK(length > 0, ArgumentError, source, ":", line, ": is not UTF-8; save the file in that encoding.");
+    ROTE_CHECK(text[at] != '\0', ArgumentError, source, ":", line, ": holds a NUL byte; a text file has none.");
+    if (text[at] == '\n') ++line;
+    at += length;
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
 Table parse_table(const std::string& text, TableFormat format, const std::string& source) {
-  std::string_view content = text;
-  check_text(content, source);
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  const std::string_view content = checked_text(text, source);
   ROTE_CHECK(content.find_first_not_of(" \t\r\n") != std::string_view::npos, ArgumentError, source,
              ": is empty; it must have named columns and at least one row.");
   if (format == TableFormat::jsonl) return parse_json_lines(content, source);

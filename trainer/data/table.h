@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rote::data {
+
+// `text` without a byte-order mark. Throws ArgumentError, led by `source` and the line, where it is not UTF-8 or holds a NUL.
+std::string_view checked_text(std::string_view text, const std::string& source);
 
 struct Table {
   std::string source;  // file name for error texts
