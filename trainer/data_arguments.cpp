@@ -42,7 +42,7 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
   static const ArgumentTable<T> rows = {
       "training data",
       {
-          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl; of texts alone .txt too"}),
+          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl; of texts alone .txt too; of tagged words .tsv .conll .txt, a word and its tag a line, or .jsonl"}),
           field(&T::train_dir, {.name = "train_dir", .help = "pictures to train on, .png .jpg .jpeg in a folder for each class, in place of a file"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
       },
@@ -58,9 +58,9 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::task, {.name = "task", .help = "what the model learns"}),
           field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
           field(&D::validation_dir, {.name = "validation_dir", .help = "pictures to evaluate on, as those of --train_dir"}),
-          field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
+          field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair; of tagged words, by default tokens"}),
           field(&D::image_column_name, {.name = "image_column_name", .help = "column of a picture's path, relative to the file of rows"}),
-          field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label"}),
+          field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label; of tags, by default ner_tags"}),
           field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut, or of blocks; by default 128, of language models 1024, or what the model takes",
                                      .unit = "tokens", .at_least = 3, .aliases = {"max_length", "block_size", "max_source_length"}}),
           field(&D::keep_linebreaks, {.name = "keep_linebreaks", .help = "causal-lm: lines of a .txt file keep their ends"}),
@@ -69,6 +69,9 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::whole_word_mask, {.name = "whole_word_mask", .help = "masked-lm: words are masked, all tokens of each"}),
           field(&D::source_prefix, {.name = "source_prefix", .help = "seq2seq: put before each text"}),
           field(&D::max_target_length, {.name = "max_target_length", .help = "seq2seq: length to which targets, texts in --label_column_name, are cut", .unit = "tokens", .at_least = 1}),
+          field(&D::label_all_tokens, {.name = "label_all_tokens", .help = "token-classification: label every piece of a word, not the first alone"}),
+          field(&D::return_entity_level_metrics,
+                {.name = "return_entity_level_metrics", .help = "token-classification: scores of each type of entity, beside those of all"}),
       },
       [](D& args) { return split_columns(args.text_column_names); },
   };
@@ -81,13 +84,15 @@ std::vector<std::string> without_effect(const DataArguments& args) {
     std::vector<Task> tasks;  // that look at it
   };
   static const Row rows[] = {
-      {"label_column_name", {Task::text_classification, Task::seq2seq}},
+      {"label_column_name", {Task::text_classification, Task::token_classification, Task::seq2seq}},
       {"keep_linebreaks", {Task::causal_lm}},
       {"line_by_line", {Task::masked_lm}},
       {"mlm_probability", {Task::masked_lm}},
       {"whole_word_mask", {Task::masked_lm}},
       {"source_prefix", {Task::seq2seq}},
       {"max_target_length", {Task::seq2seq}},
+      {"label_all_tokens", {Task::token_classification}},
+      {"return_entity_level_metrics", {Task::token_classification}},
   };
   const ValueMap given = to_map(args), usual = to_map(DataArguments());
   std::vector<std::string> warnings;

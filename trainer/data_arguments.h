@@ -10,8 +10,8 @@
 
 namespace rote {
 
-enum class Task { text_classification, masked_lm, causal_lm, seq2seq, image_classification };
-inline WordList words_of(Task) { return {"text-classification", "masked-lm", "causal-lm", "seq2seq", "image-classification"}; }
+enum class Task { text_classification, token_classification, masked_lm, causal_lm, seq2seq, image_classification };
+inline WordList words_of(Task) { return {"text-classification", "token-classification", "masked-lm", "causal-lm", "seq2seq", "image-classification"}; }
 
 struct ModelArguments {
   std::string model_name_or_path = "";
@@ -46,6 +46,10 @@ struct DataArguments {
   bool whole_word_mask = false;
   std::string source_prefix = "";
   int64_t max_target_length = 128;  // tokens, special ones included
+
+  // token-classification
+  bool label_all_tokens = false;
+  bool return_entity_level_metrics = false;
 
   static const ArgumentTable<DataArguments>& table();
 };

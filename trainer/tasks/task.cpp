@@ -13,6 +13,7 @@ const TaskEntry& find(Task task) {
       {Task::causal_lm, "text-generation", causal_lm},
       {Task::seq2seq, "text2text-generation", seq2seq},
       {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true},
+      {Task::token_classification, "token-classification", token_classification},
   };
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
   ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");

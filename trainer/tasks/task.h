@@ -53,6 +53,7 @@ Prepared masked_lm(const Sources& sources);
 Prepared causal_lm(const Sources& sources);
 Prepared seq2seq(const Sources& sources);
 Prepared image_classification(const Sources& sources);
+Prepared token_classification(const Sources& sources);
 
 // --- What tasks share ---
 

@@ -9,6 +9,7 @@
 #include "trainer/data/language_collate.h"
 #include "trainer/data/reshape_collate.h"
 #include "trainer/data/seq2seq_collate.h"
+#include "trainer/data/token_collate.h"
 
 namespace rote::conformance {
 
@@ -107,6 +108,8 @@ struct Maker {
 constexpr Maker kMakers[] = {
     {"DefaultDataCollator", [](const json&) -> data::Collator { return data::default_collate; }},
     {"DataCollatorWithPadding", [](const json& one) -> data::Collator { return data::PadCollator(pad_of(one)); }},
+    {"DataCollatorForTokenClassification",
+     [](const json& one) -> data::Collator { return data::TokenCollator(pad_of(one), one.at("kwargs").value("label_pad_token_id", int64_t{-100})); }},
     {"DataCollatorForSeq2Seq", seq2seq},
     {"DataCollatorForLanguageModeling", language_modeling},
     {"DataCollatorForMultipleChoice", [](const json& one) -> data::Collator { return data::MultipleChoiceCollator(pad_of(one)); }},
