@@ -42,7 +42,7 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
   static const ArgumentTable<T> rows = {
       "training data",
       {
-          field(&T::train_file, {.name = "train_file", .help = "rows to train on, .csv .tsv or .jsonl; of texts alone .txt too; of tagged words .tsv .conll .txt, a word and its tag a line, or .jsonl"}),
+          field(&T::train_file, {.name = "train_file", .help = "rows to train on: .csv .tsv .jsonl; texts alone .txt too; tagged words .tsv .conll .txt .jsonl; questions .json .jsonl"}),
           field(&T::train_dir, {.name = "train_dir", .help = "pictures to train on, .png .jpg .jpeg in a folder for each class, in place of a file"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
       },
@@ -61,7 +61,7 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair; of tagged words, by default tokens"}),
           field(&D::image_column_name, {.name = "image_column_name", .help = "column of a picture's path, relative to the file of rows"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label; of tags, by default ner_tags"}),
-          field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut, or of blocks; by default 128, of language models 1024, or what the model takes",
+          field(&D::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut, or of blocks; by default 128, of language models 1024, or what the model takes; of questions 384, and shorter rows are padded to it",
                                      .unit = "tokens", .at_least = 3, .aliases = {"max_length", "block_size", "max_source_length"}}),
           field(&D::keep_linebreaks, {.name = "keep_linebreaks", .help = "causal-lm: lines of a .txt file keep their ends"}),
           field(&D::line_by_line, {.name = "line_by_line", .help = "masked-lm: each line is a row, in place of blocks of all lines"}),
@@ -72,6 +72,12 @@ const ArgumentTable<DataArguments>& DataArguments::table() {
           field(&D::label_all_tokens, {.name = "label_all_tokens", .help = "token-classification: label every piece of a word, not the first alone"}),
           field(&D::return_entity_level_metrics,
                 {.name = "return_entity_level_metrics", .help = "token-classification: scores of each type of entity, beside those of all"}),
+          field(&D::doc_stride, {.name = "doc_stride", .help = "question-answering: what rows of one context share", .unit = "tokens", .at_least = 0}),
+          field(&D::version_2_with_negative, {.name = "version_2_with_negative", .help = "question-answering: some questions have no answer"}),
+          field(&D::null_score_diff_threshold,
+                {.name = "null_score_diff_threshold", .help = "question-answering: by how much no answer must score above the best one"}),
+          field(&D::n_best_size, {.name = "n_best_size", .help = "question-answering: starts and ends of a row that are paired", .at_least = 1}),
+          field(&D::max_answer_length, {.name = "max_answer_length", .help = "question-answering: longest answer", .unit = "tokens", .at_least = 1}),
       },
       [](D& args) { return split_columns(args.text_column_names); },
   };
@@ -84,6 +90,7 @@ std::vector<std::string> without_effect(const DataArguments& args) {
     std::vector<Task> tasks;  // that look at it
   };
   static const Row rows[] = {
+      {"text_column_names", {Task::text_classification, Task::token_classification, Task::masked_lm, Task::causal_lm, Task::seq2seq}},
       {"label_column_name", {Task::text_classification, Task::token_classification, Task::seq2seq}},
       {"keep_linebreaks", {Task::causal_lm}},
       {"line_by_line", {Task::masked_lm}},
@@ -93,6 +100,11 @@ std::vector<std::string> without_effect(const DataArguments& args) {
       {"max_target_length", {Task::seq2seq}},
       {"label_all_tokens", {Task::token_classification}},
       {"return_entity_level_metrics", {Task::token_classification}},
+      {"doc_stride", {Task::question_answering}},
+      {"version_2_with_negative", {Task::question_answering}},
+      {"null_score_diff_threshold", {Task::question_answering}},
+      {"n_best_size", {Task::question_answering}},
+      {"max_answer_length", {Task::question_answering}},
   };
   const ValueMap given = to_map(args), usual = to_map(DataArguments());
   std::vector<std::string> warnings;

@@ -10,8 +10,8 @@
 
 namespace rote {
 
-enum class Task { text_classification, token_classification, masked_lm, causal_lm, seq2seq, image_classification };
-inline WordList words_of(Task) { return {"text-classification", "token-classification", "masked-lm", "causal-lm", "seq2seq", "image-classification"}; }
+enum class Task { text_classification, token_classification, question_answering, masked_lm, causal_lm, seq2seq, image_classification };
+inline WordList words_of(Task) { return {"text-classification", "token-classification", "question-answering", "masked-lm", "causal-lm", "seq2seq", "image-classification"}; }
 
 struct ModelArguments {
   std::string model_name_or_path = "";
@@ -50,6 +50,13 @@ struct DataArguments {
   // token-classification
   bool label_all_tokens = false;
   bool return_entity_level_metrics = false;
+
+  // question-answering
+  int64_t doc_stride = 128;  // tokens
+  bool version_2_with_negative = false;
+  Number null_score_diff_threshold = 0.0;
+  int64_t n_best_size = 20;
+  int64_t max_answer_length = 30;  // tokens
 
   static const ArgumentTable<DataArguments>& table();
 };

@@ -30,6 +30,9 @@ TEST_CASE("data arguments: what a task does not look at is said, what it looks a
   CHECK(without_effect(parsed({"--task", "masked-lm", "--mlm_probability", "0.2", "--line_by_line"})).empty());
   CHECK(without_effect(parsed({"--source_prefix", "x", "--max_target_length", "9"})).size() == 2);
   CHECK(without_effect(parsed({"--task", "seq2seq", "--source_prefix", "x", "--max_target_length", "9", "--label_column_name", "y"})).empty());
+  CHECK(without_effect(parsed({"--task", "question-answering", "--doc_stride", "9", "--label_all_tokens", "--text_column_names", "x"})) ==
+        std::vector<std::string>{"--text_column_names: has no effect for --task question-answering.", "--label_all_tokens: has no effect for --task question-answering."});
+  CHECK(without_effect(parsed({"--task", "token-classification", "--label_all_tokens", "--return_entity_level_metrics", "--label_column_name", "y"})).empty());
   for (const std::string& task : words_of(Task{})) CHECK(without_effect(parsed({"--task", task})).empty());
 }
 

@@ -9,11 +9,12 @@ namespace rote::tasks {
 const TaskEntry& find(Task task) {
   static constexpr TaskEntry kTasks[] = {
       {Task::text_classification, "text-classification", text_classification},
+      {Task::token_classification, "token-classification", token_classification},
+      {Task::question_answering, "question-answering", question_answering},
       {Task::masked_lm, "fill-mask", masked_lm},
       {Task::causal_lm, "text-generation", causal_lm},
       {Task::seq2seq, "text2text-generation", seq2seq},
       {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true},
-      {Task::token_classification, "token-classification", token_classification},
   };
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
   ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");

@@ -49,11 +49,12 @@ std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources
 
 // Each in its own file.
 Prepared text_classification(const Sources& sources);
+Prepared token_classification(const Sources& sources);
+Prepared question_answering(const Sources& sources);
 Prepared masked_lm(const Sources& sources);
 Prepared causal_lm(const Sources& sources);
 Prepared seq2seq(const Sources& sources);
 Prepared image_classification(const Sources& sources);
-Prepared token_classification(const Sources& sources);
 
 // --- What tasks share ---
 

@@ -1,0 +1,168 @@
+// tests/app_word_tasks_test.cpp — `rote train` and `rote evaluate` on tagged words and on questions: learnt, scored, the same bits however the run is cut.
+#include <doctest/doctest.h>
+
+#include "tests/app.h"
+#include "trainer/json_text.h"
+
+namespace rote::testing {
+
+namespace {
+
+// Sentences whose words are tagged by what they are; `entities`: in IOB2, a name is `the` and the word after.
+std::string tagged(int64_t sentences, bool entities = false) {
+  const char* plain[][2] = {{"good", "ADJ"}, {"film", "NOUN"}, {"was", "VERB"}, {"plays", "NOUN"}, {"very", "ADV"}, {"dull", "ADJ"}, {".", "PUNCT"}};
+  const char* named[][2] = {{"the", "B-ART"}, {"film", "I-ART"}, {"was", "O"}, {"the", "B-ART"}, {"cast", "I-ART"}, {"fine", "O"}, {"and", "O"}};
+  const auto& words = entities ? named : plain;
+  std::string out = "# made by rule\n";
+  for (int64_t i = 0; i < sentences; ++i) {
+    for (int64_t j = 0; j < 3 + i % 5; ++j) out += str(words[(i + j) % 7][0], "\t", words[(i + j) % 7][1], "\n");
+    out += "\n";
+  }
+  return out;
+}
+
+std::string squad(int64_t questions) {
+  const char* words[] = {"good", "bad", "fine", "dull"};
+  std::string rows;
+  for (int64_t i = 0; i < questions; ++i) {
+    const std::string word = words[i % 4], before = i % 3 ? "a film, a play was " : "it was ";
+    rows += str(i ? ", " : "", "{\"context\": \"", before, word, " , very.\", \"qas\": [{\"id\": \"", i, "\", \"question\": \"was it ", word,
+                " ?\", \"answers\": [{\"text\": \"", word, "\", \"answer_start\": ", before.size(), "}]}]}");
+  }
+  return "{\"data\": [{\"title\": \"t\", \"paragraphs\": [" + rows + "]}]}\n";
+}
+
+double metric(const AppFolder& app, const std::string& folder, const std::string& name) {
+  const Value results = parse_json(read_text(app.file(folder + "/all_results.json")), folder);
+  const Value* found = results.as_map()->find(name);
+  double value = -1;
+  REQUIRE_MESSAGE((found && found->number(value)), name);
+  return value;
+}
+
+// What `rote evaluate` printed under a name.
+double printed(const AppResult& result, const std::string& name) {
+  for (const std::string& line : lines_of(result.out))
+    if (contains(line, "  " + name + " ")) return std::stod(line.substr(line.find('=') + 1));
+  FAIL(name << " is not in " << result.out);
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("rote train token-classification: tags are learnt, saved by name, and evaluate prints what train printed") {
+  const AppFolder app;
+  app.folder.file("train.tsv", tagged(30));
+  app.folder.file("test.tsv", tagged(11));
+  const AppResult train = app.train("out", "--task token-classification --validation_file test.tsv --num_train_epochs 25 --learning_rate 2e-2 --disable_tqdm true");
+  REQUIRE_MESSAGE(train.status == 0, train.err);
+  CHECK(metric(app, "out", "eval_accuracy") > 0.95);  // each word has one tag
+  CHECK(metric(app, "out", "eval_f1") > 0.9);
+  CHECK_FALSE(contains(train.out, "eval_precision"));
+  const Value config = parse_json(read_text(app.file("out/config.json")), "config");
+  CHECK(*config.as_map()->find("id2label")->as_map() == ValueMap{{"0", "ADJ"}, {"1", "ADV"}, {"2", "NOUN"}, {"3", "PUNCT"}, {"4", "VERB"}});
+  CHECK(contains(read_text(app.file("out/config.json")), "BertForTokenClassification"));
+  for (const char* rows : {"1", "4", "32"}) {
+    const AppResult again = app.rote(std::string("evaluate --task token-classification --model_name_or_path out --validation_file test.tsv --max_length 16 --per_device_eval_batch_size ") + rows);
+    REQUIRE_MESSAGE(again.status == 0, again.err);
+    CHECK(printed(again, "eval_accuracy") == doctest::Approx(metric(app, "out", "eval_accuracy")).epsilon(1e-4));  // four decimals are printed
+  }
+}
+
+TEST_CASE("rote train token-classification: entities are scored whole, and by type where asked") {
+  const AppFolder app;
+  app.folder.file("train.conll", tagged(30, true));
+  const std::string more = "--task token-classification --train_file train.conll --validation_file train.conll --num_train_epochs 25 --learning_rate 2e-2 --disable_tqdm true ";
+  const AppResult train = app.train("out", more + "--return_entity_level_metrics --label_all_tokens");
+  REQUIRE_MESSAGE(train.status == 0, train.err);
+  for (const char* name : {"eval_precision", "eval_recall", "eval_f1", "eval_ART_precision", "eval_ART_recall", "eval_ART_f1"}) CHECK(metric(app, "out", name) > 0.9);
+  CHECK(metric(app, "out", "eval_ART_number") > 10);
+}
+
+TEST_CASE("rote train token-classification: the same bits for any batch split and threads, after a resume, and from JSON lines") {
+  const AppFolder app;
+  app.folder.file("train.tsv", tagged(22));
+  const std::string task = "--task token-classification --num_train_epochs 1 ";
+  REQUIRE(app.train("whole", task + "--save_strategy steps --save_steps 2 --per_device_train_batch_size 8").status == 0);
+  const std::string hash = app.hash("whole");
+  for (const char* more : {"--per_device_train_batch_size 4 --gradient_accumulation_steps 2 --num_threads 1", "--per_device_train_batch_size 2 --gradient_accumulation_steps 4",
+                           "--per_device_train_batch_size 1 --gradient_accumulation_steps 8 --num_threads 5", "--per_device_train_batch_size 8 --resume_from_checkpoint whole/checkpoint-2"}) {
+    CAPTURE(std::string(more));
+    const AppResult again = app.train("again", task + more);
+    REQUIRE_MESSAGE(again.status == 0, again.err);
+    CHECK(app.hash("again") == hash);
+  }
+  std::string lines;
+  std::string words, tags;
+  for (const std::string& line : lines_of(tagged(22))) {
+    const size_t tab = line.find('\t');
+    if (tab != std::string::npos) {
+      words += (words.empty() ? "\"" : ", \"") + line.substr(0, tab) + "\"";
+      tags += (tags.empty() ? "\"" : ", \"") + line.substr(tab + 1) + "\"";
+    } else if (!words.empty()) {
+      lines += "{\"tokens\": [" + words + "], \"ner_tags\": [" + tags + "]}\n";
+      words.clear(), tags.clear();
+    }
+  }
+  app.folder.file("train.jsonl", lines);
+  REQUIRE(app.train("jsonl", task + "--per_device_train_batch_size 8 --train_file train.jsonl").status == 0);
+  CHECK(app.hash("jsonl") == hash);
+}
+
+TEST_CASE("rote train question-answering: answers are learnt over windows of the context; evaluate prints the same scores") {
+  const AppFolder app;
+  app.folder.file("train.json", squad(24));
+  const std::string more = "--task question-answering --train_file train.json --validation_file train.json --doc_stride 2 --disable_tqdm true ";
+  const AppResult train = app.train("out", more + "--num_train_epochs 20 --learning_rate 1e-2");
+  REQUIRE_MESSAGE(train.status == 0, train.err);
+  CHECK(metric(app, "out", "eval_exact_match") > 90);
+  CHECK(metric(app, "out", "eval_f1") >= metric(app, "out", "eval_exact_match"));
+  const AppResult again = app.rote("evaluate --task question-answering --model_name_or_path out --validation_file train.json --doc_stride 2 --max_length 16 --per_device_eval_batch_size 3");
+  REQUIRE_MESSAGE(again.status == 0, again.err);
+  CHECK(printed(again, "eval_exact_match") == doctest::Approx(metric(app, "out", "eval_exact_match")).epsilon(1e-4));
+  CHECK(printed(again, "eval_loss") == doctest::Approx(metric(app, "out", "eval_loss")).epsilon(1e-3));
+  // A threshold that nothing passes: no answer is ever given.
+  const AppResult none = app.rote("evaluate --task question-answering --model_name_or_path out --validation_file train.json --doc_stride 2 --max_length 16 "
+                                  "--version_2_with_negative --null_score_diff_threshold -1000000");
+  REQUIRE_MESSAGE(none.status == 0, none.err);
+  CHECK(printed(none, "eval_HasAns_exact") == 0);
+  CHECK(printed(none, "eval_HasAns_total") == 24);
+  REQUIRE(app.train("split", more + "--num_train_epochs 1 --per_device_train_batch_size 2 --gradient_accumulation_steps 2").status == 0);
+  REQUIRE(app.train("one", more + "--num_train_epochs 1 --num_threads 1").status == 0);
+  CHECK(app.hash("split") == app.hash("one"));
+}
+
+TEST_CASE("rote: faults of tagged words and questions are one sentence, before output_dir is made") {
+  const AppFolder app;
+  app.folder.file("ragged.tsv", "a\tX\n\nb\tY\tZ\n");
+  app.folder.file("other.tsv", "good\tNOUN\nbad\tMEH\n");
+  app.folder.file("unanswered.jsonl", "{\"id\": \"q\", \"question\": \"what\", \"context\": \"good\", \"answers\": []}\n");
+  app.folder.file("train.tsv", tagged(4));
+  app.folder.file("train.json", squad(4));
+  struct Row {
+    std::string more, said;
+  };
+  const Row table[] = {
+      {"--task token-classification --train_file ragged.tsv", "ragged.tsv:3: has 3 columns where the first token has 2; each line needs as many."},
+      {"--task token-classification --validation_file other.tsv", "other.tsv:1: label \"MEH\" is none of the model's: ADJ, ADV, NOUN, PUNCT, VERB."},
+      {"--task token-classification --text_column_names a,b", "--text_column_names: a and b; --task token-classification takes one text."},
+      {"--task token-classification --train_file train.json", "train.json: ends in .json; .tsv, .conll, .txt and .jsonl can be read."},
+      {"--task question-answering", "train.tsv: ends in .tsv; .json and .jsonl can be read."},
+      {"--task question-answering --train_file train.json --doc_stride 16", "stride is 16"},
+      {"--task question-answering --train_file train.json --doc_stride 2 --validation_file unanswered.jsonl",
+       "unanswered.jsonl: question q: has no answer; --version_2_with_negative takes such questions."},
+      {"--task question-answering --train_file train.json --n_best_size 0", "--n_best_size: "},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.more);
+    const AppResult result = app.train("out", row.more);
+    CHECK(result.status == 2);
+    CHECK_MESSAGE(contains(result.err, row.said), result.err);
+    CHECK_FALSE(std::filesystem::exists(app.file("out")));
+  }
+  const AppResult wrong = app.rote("evaluate --task token-classification --model_name_or_path model --validation_file train.tsv --max_length 16");
+  CHECK(wrong.status == 2);
+  CHECK(contains(wrong.err, "model: this model was not fine-tuned for token-classification"));
+}
+
+}  // namespace rote::testing

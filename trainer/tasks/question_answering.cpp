@@ -1,0 +1,65 @@
+// trainer/tasks/question_answering.cpp — question-answering: spans of a context as answers, as run_qa.py trains and scores them.
+#include "trainer/answer_scores.h"
+#include "trainer/data/answer_rows.h"
+#include "trainer/tasks/best_answers.h"
+#include "trainer/tasks/task.h"
+
+namespace rote::tasks {
+
+namespace {
+
+// What scoring needs of the rows that are evaluated.
+struct Wanted {
+  data::Questions questions;
+  std::vector<data::ContextWindow> windows;
+};
+
+Metrics answer_metrics(const Wanted& wanted, const EvalPrediction& prediction, const AnswerChoice& choice) {
+  const std::vector<std::string> given =
+      best_answers(wanted.questions, wanted.windows, prediction.predictions.at(0), prediction.predictions.at(1), choice);
+  std::vector<std::vector<std::string>> texts;
+  for (const data::Question& question : wanted.questions.rows) {
+    texts.emplace_back();
+    for (const data::Answer& answer : question.answers) texts.back().push_back(answer.text);
+  }
+  return choice.version_2_with_negative ? squad_v2_metrics(given, texts) : squad_metrics(given, texts);
+}
+
+// Without --version_2_with_negative every question that is scored needs an answer.
+data::Questions questions_to_score(const DataArguments& data) {
+  data::Questions questions = data::read_questions(*data.validation_file);
+  for (size_t row = 0; row < questions.rows.size(); ++row)
+    ROTE_CHECK(data.version_2_with_negative || !questions.rows[row].answers.empty(), ArgumentError, questions.place(row),
+               ": has no answer; --version_2_with_negative takes such questions.");
+  return questions;
+}
+
+}  // namespace
+
+Prepared question_answering(const Sources& sources) {
+  const DataArguments& data = sources.data;
+  const text::Tokenizer tokenizer = load_tokenizer(sources);
+  const data::WindowOptions options{.max_length = text_length(sources, tokenizer, 384), .stride = data.doc_stride};
+  // All rows to one length, as run_qa.py: the head scores the padding too, so a loss would depend on what else is in the batch. On the right whatever
+  // the tokenizer says: positions are counted from the begin of a row.
+  const std::optional<int64_t> pad = tokenizer.pad_token_id();
+  ROTE_CHECK(pad.has_value(), ArgumentError, "question-answering: the tokenizer has no pad token; batches of unequal rows need one.");
+  Prepared prepared{.processing_class = tokenizer, .data_collator = data::PadCollator(data::PadOptions{.pad_token_id = *pad, .pad_to_multiple_of = options.max_length})};
+  if (sources.train.train_file) prepared.train_dataset = data::answer_rows(data::read_questions(*sources.train.train_file), tokenizer, options).dataset;
+  if (data.validation_file) {
+    auto wanted = std::make_shared<Wanted>();
+    wanted->questions = questions_to_score(data);
+    data::AnswerRows rows = data::answer_rows(wanted->questions, tokenizer, options);
+    wanted->windows = std::move(rows.windows);
+    prepared.eval_dataset = std::move(rows.dataset);
+    const AnswerChoice choice{.n_best_size = data.n_best_size,
+                              .max_answer_length = data.max_answer_length,
+                              .version_2_with_negative = data.version_2_with_negative,
+                              .null_score_diff_threshold = data.null_score_diff_threshold};
+    prepared.compute_metrics = [wanted, choice](const EvalPrediction& prediction) { return answer_metrics(*wanted, prediction, choice); };
+  }
+  prepared.configure = [](nn::Config& config) { config.labels.clear(); };  // a start and an end
+  return prepared;
+}
+
+}  // namespace rote::tasks
