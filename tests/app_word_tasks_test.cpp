@@ -132,6 +132,38 @@ TEST_CASE("rote train question-answering: answers are learnt over windows of the
   CHECK(app.hash("split") == app.hash("one"));
 }
 
+TEST_CASE("rote train text-classification: numbers are met and several labels a row are found; evaluate knows the saved head's kind") {
+  const AppFolder app;
+  std::string measured = "text\tlabel\n", several = "text\tlabel\n", listed;
+  for (const std::string& line : lines_of(tiny_rows(22))) {
+    const std::string text = line.substr(0, line.find('\t'));
+    if (text == "text") continue;
+    // The first word decides: good is pos and new, fine is pos, bad is new, dull is neither.
+    const bool is_pos = contains(line, "pos"), is_new = text.starts_with("good") || text.starts_with("bad");
+    measured += text + (is_pos ? "\t2.5\n" : "\t-1\n");
+    several += text + "\t" + (is_pos ? "pos" : "") + (is_pos && is_new ? "," : "") + (is_new ? "new" : "") + "\n";
+    listed += "{\"text\": \"" + text + "\", \"label\": [" + (is_pos ? "\"pos\"" : "") + (is_pos && is_new ? ", " : "") + (is_new ? "\"new\"" : "") + "]}\n";
+  }
+  app.folder.file("measured.tsv", measured);
+  app.folder.file("several.tsv", several);
+  app.folder.file("listed.jsonl", listed);
+  const std::string more = "--num_train_epochs 40 --learning_rate 1e-2 --disable_tqdm true ";
+  REQUIRE(app.train("number", more + "--train_file measured.tsv --validation_file measured.tsv").status == 0);
+  CHECK(metric(app, "number", "eval_mse") < 0.5);  // 3.06 for the mean alone
+  CHECK(contains(read_text(app.file("number/config.json")), "\"problem_type\": \"regression\""));
+  const AppResult number = app.rote("evaluate --model_name_or_path number --validation_file measured.tsv --max_length 16 --per_device_eval_batch_size 5");
+  CHECK(printed(number, "eval_mse") == doctest::Approx(metric(app, "number", "eval_mse")).epsilon(0.01));
+  REQUIRE(app.train("tsv", more + "--train_file several.tsv --validation_file several.tsv --multi_label").status == 0);
+  CHECK(metric(app, "tsv", "eval_f1") > 0.9);
+  REQUIRE(app.train("jsonl", more + "--train_file listed.jsonl").status == 0);
+  CHECK(app.hash("jsonl") == app.hash("tsv"));
+  const AppResult again = app.rote("evaluate --model_name_or_path tsv --validation_file listed.jsonl --max_length 16");
+  CHECK(printed(again, "eval_f1") == doctest::Approx(metric(app, "tsv", "eval_f1")).epsilon(1e-4));
+  REQUIRE(app.train("classes", "--max_steps 1 --train_file measured.tsv --do_regression false").status == 0);
+  CHECK(contains(read_text(app.file("classes/config.json")), "single_label_classification"));
+  CHECK(app.train("out", "--train_file train.tsv --do_regression true").status == 2);
+}
+
 TEST_CASE("rote: faults of tagged words and questions are one sentence, before output_dir is made") {
   const AppFolder app;
   app.folder.file("ragged.tsv", "a\tX\n\nb\tY\tZ\n");

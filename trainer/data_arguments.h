@@ -47,6 +47,10 @@ struct DataArguments {
   std::string source_prefix = "";
   int64_t max_target_length = 128;  // tokens, special ones included
 
+  // text-classification
+  std::optional<bool> do_regression = {};  // not given: where labels are fractions
+  bool multi_label = false;
+
   // token-classification
   bool label_all_tokens = false;
   bool return_entity_level_metrics = false;

@@ -51,6 +51,40 @@ TEST_CASE("tokenized: a label that the model lacks is named with its row") {
                        "x.csv:3: label \"meh\" is none of the model's: neg, pos.", ArgumentError);
 }
 
+TEST_CASE("tokenized: labels as numbers, and several a row as ones and zeros") {
+  const text::Tokenizer tokenizer = tiny_tokenizer();
+  const data::Table measured = table_of("text,label\ngood,2.5\nbad,-1\n");
+  const auto numbers = data::tokenized(measured, {.text = {"text"}, .label = "label", .kind = data::LabelKind::number}, {}, tokenizer, 16);
+  CHECK(data::find(numbers->at(0), "label")->fractions == std::vector<float>{2.5f});
+  CHECK(data::find(numbers->at(1), "label")->is_single);
+  for (const std::string wrong : {"x", "nan", "inf", "", "1e999", "2.5 "}) {
+    const std::string said = "x.csv:2: column label holds \"" + wrong + "\"; it must be a number.";
+    CHECK_THROWS_WITH_AS(data::tokenized(table_of("text,label\ngood," + wrong + "\n"), {.text = {"text"}, .label = "label", .kind = data::LabelKind::number}, {}, tokenizer, 16),
+                         said.c_str(), ArgumentError);
+  }
+  const data::Table listed = data::parse_table("{\"text\": \"good\", \"label\": [\"b\", \"a\"]}\n{\"text\": \"bad\", \"label\": []}\n", data::TableFormat::jsonl, "x.jsonl");
+  CHECK(listed.list_columns == Labels{"label"});
+  const data::Table typed = data::parse_table("text\tlabel\ngood\tb, a\nbad\t\n", data::TableFormat::tsv, "x.tsv");
+  for (const data::Table& table : {listed, typed}) {
+    CHECK(data::several_label_set(table, "label") == Labels{"a", "b"});
+    const auto rows = data::tokenized(table, {.text = {"text"}, .label = "label", .kind = data::LabelKind::several}, {"a", "b", "c"}, tokenizer, 16);
+    CHECK(data::find(rows->at(0), "label")->fractions == std::vector<float>{1, 1, 0});
+    CHECK(data::find(rows->at(1), "label")->fractions == std::vector<float>{0, 0, 0});
+    CHECK_THROWS_AS(data::tokenized(table, {.text = {"text"}, .label = "label", .kind = data::LabelKind::several}, {"a"}, tokenizer, 16), ArgumentError);
+  }
+  CHECK_THROWS_WITH_AS(data::several_label_set(data::parse_table("text\tlabel\ngood\ta,,b\n", data::TableFormat::tsv, "x.tsv"), "label"),
+                       "x.tsv:2: column label holds \"a,,b\"; between commas stand labels.", ArgumentError);
+  CHECK_THROWS_WITH_AS(data::tokenized(data::parse_table("{\"text\": [\"good\"]}", data::TableFormat::jsonl, "x.jsonl"), {.text = {"text"}, .label = ""}, {}, tokenizer, 16),
+                       "x.jsonl: column text holds lists; a text is needed.", ArgumentError);
+}
+
+TEST_CASE("holds_fractions: numbers that are not all whole") {
+  CHECK(data::holds_fractions(table_of("label\n1\n2.5\n"), "label"));
+  CHECK(data::holds_fractions(table_of("label\n1.0\n2.0\n"), "label"));
+  CHECK_FALSE(data::holds_fractions(table_of("label\n1\n2\n"), "label"));
+  CHECK_FALSE(data::holds_fractions(table_of("label\n1.5\nx\n"), "label"));
+}
+
 TEST_CASE("numbers: every other column becomes an element of x") {
   const auto rows = data::numbers(table_of("a,label,b\n0.5,1,-2e3\n1,0,7\n"), "label", {"0", "1"});
   CHECK(data::find(rows->at(0), "x")->fractions == std::vector<float>{0.5f, -2000.0f});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <optional>
 
 #include "kernels/check.h"
 
@@ -15,6 +17,37 @@ bool is_whole(const std::string& text) {
   return text.size() > first && text.size() < 18 && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+// What a field of a table says as a finite f32; none where it is no number.
+std::optional<float> number_in(const std::string& field) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc() || end != field.data() + field.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+float number_at(const Table& table, size_t row, size_t column) {
+  const std::string& field = table.rows[row][column];
+  const std::optional<float> value = number_in(field);
+  ROTE_CHECK(value.has_value(), ArgumentError, table.place(row), ": column ", table.columns[column], " holds \"", field, "\"; it must be a number.");
+  return *value;
+}
+
+// The labels in `a, b`; none of an empty field.
+std::vector<std::string> several_at(const Table& table, size_t row, size_t column) {
+  const std::string& field = table.rows[row][column];
+  std::vector<std::string> labels;
+  for (size_t begin = 0; !field.empty() && begin <= field.size();) {
+    const size_t end = std::min(field.find(',', begin), field.size());
+    const std::string part = field.substr(begin, end - begin);
+    const size_t first = part.find_first_not_of(' ');
+    ROTE_CHECK(first != std::string::npos, ArgumentError, table.place(row), ": column ", table.columns[column], " holds \"", field,
+               "\"; between commas stand labels.");
+    labels.push_back(part.substr(first, part.find_last_not_of(' ') - first + 1));
+    begin = end + 1;
+  }
+  return labels;
+}
+
 Example tokens_of(const Table& table, size_t row, const std::vector<size_t>& texts, const text::Tokenizer& tokenizer, const text::EncodeOptions& options) {
   const auto& fields = table.rows[row];
   try {
@@ -23,6 +56,12 @@ Example tokens_of(const Table& table, size_t row, const std::vector<size_t>& tex
   } catch (const ArgumentError& fault) {
     throw ArgumentError(str(table.place(row), ": ", fault.text));
   }
+}
+
+int64_t place_of(const Table& table, size_t row, const std::string& label, const std::vector<std::string>& labels) {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  if (found != labels.end()) return found - labels.begin();
+  throw_unknown_label(table.place(row), label, labels);
 }
 
 }  // namespace
@@ -52,10 +91,34 @@ std::vector<std::string> label_set(const Table& table, const std::string& label_
   return sorted_labels(std::move(labels));
 }
 
-int64_t class_of(const std::string& label, const std::vector<std::string>& labels, const std::string& place) {
-  const auto found = std::find(labels.begin(), labels.end(), label);
-  if (found != labels.end()) return found - labels.begin();
-  throw_unknown_label(place, label, labels);
+std::vector<std::string> several_label_set(const Table& table, const std::string& label_column) {
+  const size_t column = table.column(label_column);
+  std::vector<std::string> labels;
+  for (size_t row = 0; row < table.rows.size(); ++row)
+    for (std::string& label : several_at(table, row, column)) labels.push_back(std::move(label));
+  return sorted_labels(std::move(labels));
+}
+
+bool holds_fractions(const Table& table, const std::string& name) {
+  const size_t column = table.column(name);
+  bool some = false;
+  for (const auto& row : table.rows) {
+    if (!number_in(row[column])) return false;
+    some = some || !is_whole(row[column]);
+  }
+  return some;
+}
+
+int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels) {
+  return place_of(table, row, table.rows[row][label_column], labels);
+}
+
+Feature label_of(const Table& table, size_t row, size_t column, LabelKind kind, const std::vector<std::string>& labels) {
+  if (kind == LabelKind::one) return Feature::single(class_of(table, row, column, labels));
+  if (kind == LabelKind::number) return Feature::single(number_at(table, row, column));
+  std::vector<float> chosen(labels.size(), 0.0f);
+  for (const std::string& label : several_at(table, row, column)) chosen[static_cast<size_t>(place_of(table, row, label, labels))] = 1;
+  return Feature::list(std::move(chosen));
 }
 
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
@@ -63,7 +126,11 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
   ROTE_CHECK(columns.text.size() == 1 || columns.text.size() == 2, ArgumentError, "text_column_names: ", columns.text.size(),
              " columns; a row has one text or the two of a pair.");
   std::vector<size_t> texts;
-  for (const std::string& name : columns.text) texts.push_back(table.column(name));
+  for (const std::string& name : columns.text) {
+    texts.push_back(table.column(name));
+    ROTE_CHECK(std::find(table.list_columns.begin(), table.list_columns.end(), name) == table.list_columns.end(), ArgumentError, table.source, ": column ",
+               name, " holds lists; a text is needed.");
+  }
   const size_t label_column = columns.label.empty() ? 0 : table.column(columns.label);
   text::EncodeOptions options;
   options.fields = text::Fields::ids;
@@ -72,7 +139,7 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
   rows.reserve(table.rows.size());
   for (size_t row = 0; row < table.rows.size(); ++row) {
     Example example = tokens_of(table, row, texts, tokenizer, options);
-    if (!columns.label.empty()) example.emplace_back("label", Feature::single(class_of(table.rows[row][label_column], labels, table.place(row))));
+    if (!columns.label.empty()) example.emplace_back("label", label_of(table, row, label_column, columns.kind, labels));
     rows.push_back(std::move(example));
   }
   return std::make_unique<ListDataset>(std::move(rows));
@@ -85,14 +152,9 @@ std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_co
     std::vector<float> x;
     for (size_t column = 0; column < table.columns.size(); ++column) {
       if (column == label) continue;
-      const std::string& field = table.rows[row][column];
-      float value = 0;
-      const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-      ROTE_CHECK(error == std::errc() && end == field.data() + field.size(), ArgumentError, table.place(row), ": column ", table.columns[column], " holds \"",
-                 field, "\"; it must be a number.");
-      x.push_back(value);
+      x.push_back(number_at(table, row, column));
     }
-    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table.rows[row][label], labels, table.place(row)))}});
+    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table, row, label, labels))}});
   }
   return std::make_unique<ListDataset>(std::move(rows));
 }

@@ -19,13 +19,25 @@ std::vector<std::string> sorted_labels(std::vector<std::string> labels);
 // The labels of a column, sorted.
 std::vector<std::string> label_set(const Table& table, const std::string& label_column);
 
+// The labels of a column of several each, `a,b`, sorted.
+std::vector<std::string> several_label_set(const Table& table, const std::string& label_column);
+// Whether a column holds numbers and some that are not whole: what is measured, not classes.
+bool holds_fractions(const Table& table, const std::string& column);
+
+enum class LabelKind {
+  one,      // a class: the label's place in the list
+  several,  // of `a,b`: for each label of the list 1 or 0, f32
+  number,   // the f32 itself
+};
+
 struct TextColumns {
   std::vector<std::string> text = {"text"};  // one text, or the two of a pair
   std::string label;                         // empty: rows without labels
+  LabelKind kind = LabelKind::one;
 };
 
 // Rows of input_ids, token_type_ids and label, truncated to max_length tokens (the longer of two texts first).
-// Throws ArgumentError for a label that `labels` lacks, naming the row, and for a text that is not UTF-8.
+// Throws ArgumentError for a label that `labels` lacks or that is no number, naming the row, and for a text that is not UTF-8.
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
                                    int64_t max_length);
 

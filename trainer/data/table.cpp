@@ -127,6 +127,17 @@ std::vector<std::string> columns_of(const ValueMap& object) {
   return names;
 }
 
+bool is_list_of_texts(const Value& value) {
+  const ValueList* list = value.as_list();
+  return list && std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_text() && item.as_text()->find(',') == std::string::npos; });
+}
+
+std::string listed(const ValueList& texts) {
+  std::string out;
+  for (const Value& text : texts) out += (out.empty() ? "" : ",") + *text.as_text();
+  return out;
+}
+
 Table parse_json_lines(std::string_view text, const std::string& source) {
   Table table{.source = source, .columns = {}, .rows = {}, .lines = {}};
   int64_t line = 0;
@@ -147,9 +158,11 @@ Table parse_json_lines(std::string_view text, const std::string& source) {
     for (const std::string& column : table.columns) {
       const Value* value = object->find(column);
       ROTE_CHECK(value, ArgumentError, place, ": has no ", column, "; the first row has ", joined(table.columns), ".");
-      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float(), ArgumentError, place, ": ", column, " is ", json_text(*value),
-                 "; only texts and numbers are read.");
-      row.push_back(python_str(*value));
+      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float() || is_list_of_texts(*value), ArgumentError, place, ": ", column, " is ",
+                 json_text(*value), "; only texts, numbers and lists of texts without commas are read.");
+      row.push_back(value->as_list() ? listed(*value->as_list()) : python_str(*value));
+      if (value->as_list() && std::find(table.list_columns.begin(), table.list_columns.end(), column) == table.list_columns.end())
+        table.list_columns.push_back(column);
     }
     ROTE_CHECK(object->size() == table.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ",
                joined(table.columns), ".");

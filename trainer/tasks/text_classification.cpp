@@ -1,5 +1,7 @@
 #include "trainer/tasks/text_classification.h"
 
+#include <algorithm>
+
 #include "autograd/ops.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
@@ -15,6 +17,46 @@ Labels row_classes(const Tensor& x) {
   return Labels(classes.data<int64_t>(), classes.data<int64_t>() + classes.numel());
 }
 
+struct Problem {
+  data::LabelKind kind;
+  const char* type;  // as config.json has it
+  Metrics (*metrics)(const EvalPrediction& prediction);
+};
+
+constexpr Problem kProblems[] = {
+    {data::LabelKind::one, "single_label_classification", classification_metrics},
+    {data::LabelKind::several, "multi_label_classification", multi_label_metrics},
+    {data::LabelKind::number, "regression", regression_metrics},
+};
+
+const Problem& problem_of(data::LabelKind kind) {
+  return *std::find_if(std::begin(kProblems), std::end(kProblems), [kind](const Problem& problem) { return problem.kind == kind; });
+}
+
+// What a saved model was trained for.
+data::LabelKind kind_of(const nn::Config& config) {
+  for (const Problem& problem : kProblems)
+    if (config.problem_type == problem.type) return problem.kind;
+  return config.num_labels() == 1 ? data::LabelKind::number : data::LabelKind::one;
+}
+
+// What rows are to be trained on: as the arguments say, else as run_classification.py finds it in the labels.
+data::LabelKind kind_of(const data::Table& rows, const DataArguments& data) {
+  const auto& lists = rows.list_columns;
+  if (data.do_regression.value_or(false)) return data::LabelKind::number;
+  if (data.multi_label || std::find(lists.begin(), lists.end(), data.label_column_name) != lists.end()) return data::LabelKind::several;
+  return !data.do_regression && data::holds_fractions(rows, data.label_column_name) ? data::LabelKind::number : data::LabelKind::one;
+}
+
+std::vector<std::string> labels_of(const data::Table& rows, const data::TextColumns& columns) {
+  if (columns.kind == data::LabelKind::number) return {"LABEL_0"};
+  const bool several = columns.kind == data::LabelKind::several;
+  const std::vector<std::string> labels = several ? data::several_label_set(rows, columns.label) : data::label_set(rows, columns.label);
+  ROTE_CHECK(!labels.empty(), ArgumentError, rows.source, ": no row has a label; a classifier needs two labels or more.");
+  ROTE_CHECK(labels.size() > 1, ArgumentError, rows.source, ": every row has the label ", labels[0], "; a classifier needs two labels or more.");
+  return labels;
+}
+
 }  // namespace
 
 Metrics classification_metrics(const EvalPrediction& prediction) {
@@ -24,24 +66,49 @@ Metrics classification_metrics(const EvalPrediction& prediction) {
   return {{"accuracy", accuracy(predicted, labels)}, {"f1", scores.f1}};
 }
 
+Metrics regression_metrics(const EvalPrediction& prediction) {
+  const Tensor predicted = contiguous(prediction.predictions.at(0)), labels = contiguous(prediction.label_ids);
+  ROTE_CHECK(predicted.numel() == labels.numel() && labels.numel() > 0, ShapeError, "regression_metrics: got ", describe(predicted), " for ", describe(labels),
+             "; each row needs both.");
+  double sum = 0;
+  for (int64_t i = 0; i < labels.numel(); ++i) {
+    const double difference = static_cast<double>(predicted.data<float>()[i]) - static_cast<double>(labels.data<float>()[i]);
+    sum += difference * difference;
+  }
+  return {{"mse", sum / static_cast<double>(labels.numel())}};
+}
+
+Metrics multi_label_metrics(const EvalPrediction& prediction) {
+  const Tensor logits = contiguous(prediction.predictions.at(0)), labels = contiguous(prediction.label_ids);
+  ROTE_CHECK(logits.numel() == labels.numel(), ShapeError, "multi_label_metrics: got ", describe(logits), " for ", describe(labels), "; each label needs its logit.");
+  double hits = 0, taken = 0, present = 0;
+  for (int64_t i = 0; i < labels.numel(); ++i) {
+    const bool predicted = logits.data<float>()[i] > 0, wanted = labels.data<float>()[i] > 0.5f;
+    hits += predicted && wanted, taken += predicted, present += wanted;
+  }
+  return {{"f1", taken + present > 0 ? 2 * hits / (taken + present) : 0.0}};
+}
+
 Prepared text_classification(const Sources& sources) {
   const DataArguments& data = sources.data;
   const text::Tokenizer tokenizer = load_tokenizer(sources);
   const int64_t length = text_length(sources, tokenizer, 128);
-  const data::TextColumns columns{.text = data.text_column_names, .label = data.label_column_name};
-  Prepared prepared{.processing_class = tokenizer, .data_collator = data::PadCollator(tokenizer), .compute_metrics = classification_metrics};
+  data::TextColumns columns{.text = data.text_column_names, .label = data.label_column_name, .kind = kind_of(sources.config)};
+  Prepared prepared{.processing_class = tokenizer, .data_collator = data::PadCollator(tokenizer)};
   std::vector<std::string> labels = label_names(sources.config);
   if (sources.train.train_file) {
     const data::Table rows = data::read_table(*sources.train.train_file);
-    labels = data::label_set(rows, data.label_column_name);
-    ROTE_CHECK(labels.size() > 1, ArgumentError, *sources.train.train_file, ": every row has the label ", labels[0], "; a classifier needs two labels or more.");
+    columns.kind = kind_of(rows, data);
+    labels = labels_of(rows, columns);
     prepared.train_dataset = data::tokenized(rows, columns, labels, tokenizer, length);
   }
   if (data.validation_file)
     prepared.eval_dataset = data::tokenized(data::read_table(*data.validation_file), columns, labels, tokenizer, length);
-  prepared.configure = [labels](nn::Config& config) {
+  const Problem& problem = problem_of(columns.kind);
+  prepared.compute_metrics = problem.metrics;
+  prepared.configure = [labels, type = problem.type](nn::Config& config) {
     config.labels = labels;
-    config.problem_type = "single_label_classification";
+    config.problem_type = type;
   };
   return prepared;
 }
