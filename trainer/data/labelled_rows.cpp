@@ -58,12 +58,6 @@ Example tokens_of(const Table& table, size_t row, const std::vector<size_t>& tex
   }
 }
 
-int64_t place_of(const Table& table, size_t row, const std::string& label, const std::vector<std::string>& labels) {
-  const auto found = std::find(labels.begin(), labels.end(), label);
-  if (found != labels.end()) return found - labels.begin();
-  throw_unknown_label(table.place(row), label, labels);
-}
-
 }  // namespace
 
 std::vector<std::string> sorted_labels(std::vector<std::string> labels) {
@@ -72,12 +66,6 @@ std::vector<std::string> sorted_labels(std::vector<std::string> labels) {
   if (std::all_of(labels.begin(), labels.end(), is_whole))
     std::stable_sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
   return labels;
-}
-
-void throw_unknown_label(const std::string& place, const std::string& label, const std::vector<std::string>& labels) {
-  std::string known;
-  for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
-  throw ArgumentError(str(place, ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
 }
 
 std::vector<std::string> label_set(const Table& table, const std::string& label_column) {
@@ -109,17 +97,25 @@ bool holds_fractions(const Table& table, const std::string& name) {
   return some;
 }
 
-int64_t class_of(const Table& table, size_t row, size_t label_column, const std::vector<std::string>& labels) {
-  return place_of(table, row, table.rows[row][label_column], labels);
+int64_t class_of(const std::string& label, const std::vector<std::string>& labels, const std::string& place) {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  if (found != labels.end()) return found - labels.begin();
+  std::string known;
+  for (size_t i = 0; i < labels.size() && i < 10; ++i) known += (i ? ", " : "") + labels[i];
+  throw ArgumentError(str(place, ": label \"", label, "\" is none of the model's: ", known, labels.size() > 10 ? ", …" : "", "."));
 }
 
+namespace {
+
 Feature label_of(const Table& table, size_t row, size_t column, LabelKind kind, const std::vector<std::string>& labels) {
-  if (kind == LabelKind::one) return Feature::single(class_of(table, row, column, labels));
+  if (kind == LabelKind::one) return Feature::single(class_of(table.rows[row][column], labels, table.place(row)));
   if (kind == LabelKind::number) return Feature::single(number_at(table, row, column));
   std::vector<float> chosen(labels.size(), 0.0f);
-  for (const std::string& label : several_at(table, row, column)) chosen[static_cast<size_t>(place_of(table, row, label, labels))] = 1;
+  for (const std::string& label : several_at(table, row, column)) chosen[static_cast<size_t>(class_of(label, labels, table.place(row)))] = 1;
   return Feature::list(std::move(chosen));
 }
+
+}  // namespace
 
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
                                    int64_t max_length) {
@@ -154,7 +150,7 @@ std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_co
       if (column == label) continue;
       x.push_back(number_at(table, row, column));
     }
-    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table, row, label, labels))}});
+    rows.push_back({{"x", Feature::list(std::move(x))}, {"label", Feature::single(class_of(table.rows[row][label], labels, table.place(row)))}});
   }
   return std::make_unique<ListDataset>(std::move(rows));
 }

@@ -13,8 +13,6 @@ namespace rote::data {
 
 // Labels each once, by value where all are whole numbers, else by bytes. The place in the list is the class.
 std::vector<std::string> sorted_labels(std::vector<std::string> labels);
-// The fault of one that `labels` lacks: `x.tsv:3: label "meh" is none of the model's: neg, pos.`
-[[noreturn]] void throw_unknown_label(const std::string& place, const std::string& label, const std::vector<std::string>& labels);
 
 // The labels of a column, sorted.
 std::vector<std::string> label_set(const Table& table, const std::string& label_column);

@@ -36,7 +36,7 @@ int64_t class_of(const TaggedText& text, size_t sentence, const std::string& tag
   int64_t number = -1;
   if (text.numbered) std::from_chars(tag.data(), tag.data() + tag.size(), number);
   if (number >= 0 && number < static_cast<int64_t>(labels.size())) return number;
-  throw_unknown_label(text.place(sentence), tag, labels);
+  return data::class_of(tag, labels, text.place(sentence));  // throws
 }
 
 text::Encoding encoded(const TaggedText& text, size_t sentence, const text::Tokenizer& tokenizer, const WordLabelOptions& options) {
