@@ -1,11 +1,16 @@
 #include "tensor/launch.h"
 
 #include <algorithm>
-#include <type_traits>
+
+#include "tensor/strided.h"
 
 namespace rote {
 
 namespace {
+
+DType dtype_of(float) { return DType::f32; }
+DType dtype_of(double) { return DType::f64; }
+DType dtype_of(int64_t) { return DType::i64; }
 
 // Calls f(offset, step, count) for the pieces of elements first … first+n-1 that lie along the last axis.
 template <class F>
@@ -43,25 +48,21 @@ BlockSource::BlockSource(const Tensor& x, const Shape& to) : data(x.raw()), dtyp
 
 template <class Real>
 void gather(const BlockSource& from, int64_t first, int64_t n, Real* out) {
-  visit(from.dtype, [&](auto t) {
-    using T = decltype(t);
-    const T* base = static_cast<const T*>(from.data);
-    for_each_piece(from.shape, from.strides, first, n, [&](int64_t at, int64_t step, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) out[i] = convert<Real>(base[at + i * step]);
-      out += count;
-    });
+  const CopyRun copy = copy_run_of(dtype_of(Real()), from.dtype);
+  const char* base = static_cast<const char*>(from.data);
+  for_each_piece(from.shape, from.strides, first, n, [&](int64_t at, int64_t step, int64_t count) {
+    copy(out, 1, base + at * size_of(from.dtype), step, count);
+    out += count;
   });
 }
 
 template <class Real>
 void scatter(const BlockSource& to, int64_t first, int64_t n, const Real* values) {
-  visit(to.dtype, [&](auto t) {
-    using T = decltype(t);
-    T* base = static_cast<T*>(const_cast<void*>(to.data));
-    for_each_piece(to.shape, to.strides, first, n, [&](int64_t at, int64_t step, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) base[at + i * step] = convert<T>(values[i]);
-      values += count;
-    });
+  const CopyRun copy = copy_run_of(to.dtype, dtype_of(Real()));
+  char* base = static_cast<char*>(const_cast<void*>(to.data));
+  for_each_piece(to.shape, to.strides, first, n, [&](int64_t at, int64_t step, int64_t count) {
+    copy(base + at * size_of(to.dtype), step, values, 1, count);
+    values += count;
   });
 }
 

@@ -2,6 +2,17 @@
 
 namespace rote {
 
+namespace {
+
+template <class To, class From>
+void copy_run(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n) {
+  To* out = static_cast<To*>(to);
+  const From* in = static_cast<const From*>(from);
+  for (int64_t i = 0; i < n; ++i) out[i * to_step] = convert<To>(in[i * from_step]);
+}
+
+}  // namespace
+
 Runs common_runs(const Shape& shape, const Strides* strides, int operands) {
   ROTE_ASSERT(operands <= Runs::kMaxOperands, "more operands than a walk has room for");
   Runs runs;
@@ -33,6 +44,12 @@ Runs common_runs(const Shape& shape, const Strides* strides, int operands) {
 
 Runs common_runs(const Shape& shape, std::initializer_list<Strides> strides) {
   return common_runs(shape, strides.begin(), static_cast<int>(strides.size()));
+}
+
+CopyRun copy_run_of(DType to, DType from) {
+  CopyRun run = nullptr;
+  visit(to, [&](auto t) { visit(from, [&](auto f) { run = copy_run<decltype(t), decltype(f)>; }); });
+  return run;
 }
 
 }  // namespace rote

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "kernels/dtype.h"
 #include "tensor/shape.h"
 
 namespace rote {
@@ -21,6 +22,10 @@ struct Runs {
 
 Runs common_runs(const Shape& shape, std::initializer_list<Strides> strides);
 Runs common_runs(const Shape& shape, const Strides* strides, int operands);
+
+// Copies n elements, each `step` places after the one before, converted to the dtype of `to`.
+using CopyRun = void (*)(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n);
+CopyRun copy_run_of(DType to, DType from);
 
 // Calls f(at) for each run in logical order; at[i] is operand i's element offset.
 template <class F>

@@ -131,23 +131,14 @@ void copy_elements(const Tensor& dst, const Tensor& src) {
   ROTE_CHECK(dst.shape() == src.shape(), ShapeError, "copy: from ", describe(src), " to ", describe(dst), "; the shapes must be equal.");
   dst.storage()->bump_version();
   const Runs runs = common_runs(dst.shape(), {dst.strides(), src.strides()});
-  visit(dst.dtype(), [&](auto to) {
-    visit(src.dtype(), [&](auto from) {
-      using To = decltype(to);
-      using From = decltype(from);
-      To* d = static_cast<To*>(dst.raw());
-      const From* s = static_cast<const From*>(src.raw());
-      for_each_run(runs, [&](const int64_t* at) {
-        To* out = d + at[0];
-        const From* in = s + at[1];
-        const int64_t n = runs.length, so = runs.step[0], si = runs.step[1];
-        if (std::is_same_v<To, From> && so == 1 && si == 1) {
-          std::memcpy(static_cast<void*>(out), in, static_cast<size_t>(n) * sizeof(To));
-        } else {
-          for (int64_t i = 0; i < n; ++i) out[i * so] = convert<To>(in[i * si]);
-        }
-      });
-    });
+  const CopyRun run = copy_run_of(dst.dtype(), src.dtype());
+  const int64_t to_size = size_of(dst.dtype()), from_size = size_of(src.dtype());
+  const bool is_plain = dst.dtype() == src.dtype() && runs.step[0] == 1 && runs.step[1] == 1;
+  for_each_run(runs, [&](const int64_t* at) {
+    char* to = static_cast<char*>(dst.raw()) + at[0] * to_size;
+    const char* from = static_cast<const char*>(src.raw()) + at[1] * from_size;
+    if (is_plain) std::memcpy(to, from, static_cast<size_t>(runs.length * to_size));
+    else run(to, runs.step[0], from, runs.step[1], runs.length);
   });
 }
 
