@@ -93,7 +93,8 @@ std::vector<std::string> without_effect(const DataArguments& args) {
   };
   static const Row rows[] = {
       {"text_column_names", {Task::text_classification, Task::token_classification, Task::masked_lm, Task::causal_lm, Task::seq2seq}},
-      {"label_column_name", {Task::text_classification, Task::token_classification, Task::seq2seq}},
+      {"label_column_name", {Task::text_classification, Task::token_classification, Task::seq2seq, Task::image_classification}},
+      {"image_column_name", {Task::image_classification}},
       {"keep_linebreaks", {Task::causal_lm}},
       {"line_by_line", {Task::masked_lm}},
       {"mlm_probability", {Task::masked_lm}},

@@ -33,6 +33,8 @@ TEST_CASE("data arguments: what a task does not look at is said, what it looks a
   CHECK(without_effect(parsed({"--task", "question-answering", "--doc_stride", "9", "--label_all_tokens", "--text_column_names", "x"})) ==
         std::vector<std::string>{"--text_column_names: has no effect for --task question-answering.", "--label_all_tokens: has no effect for --task question-answering."});
   CHECK(without_effect(parsed({"--task", "token-classification", "--label_all_tokens", "--return_entity_level_metrics", "--label_column_name", "y"})).empty());
+  CHECK(without_effect(parsed({"--task", "image-classification", "--label_column_name", "y", "--image_column_name", "z"})).empty());
+  CHECK(without_effect(parsed({"--image_column_name", "z"})).size() == 1);
   for (const std::string& task : words_of(Task{})) CHECK(without_effect(parsed({"--task", task})).empty());
 }
 
