@@ -288,20 +288,25 @@ int64_t GgufFile::count(const std::string& key) const {
 
 std::vector<int64_t> GgufFile::integers(const std::string& key) const {
   const Value* v = value(key, "array of whole numbers", [](const Value& x) { return x.type == kArray && is_integer(x.element); });
-  std::vector<int64_t> all;
-  if (v == nullptr) return all;
-  Cursor in(file_, v->offset);
-  for (uint64_t i = 0; i < v->count; ++i) all.push_back(signed_of(v->element, in.scalar(kValueBytes[v->element])));
+  std::vector<int64_t> all(v == nullptr ? 0 : v->count);
+  Cursor in(file_, v == nullptr ? 0 : v->offset);
+  for (int64_t& one : all) one = signed_of(v->element, in.scalar(kValueBytes[v->element]));
   return all;
 }
 
-std::vector<std::string> GgufFile::texts(const std::string& key) const {
-  const Value* v = value(key, "array of texts", [](const Value& x) { return x.type == kArray && x.element == kString; });
-  std::vector<std::string> all;
-  if (v == nullptr) return all;
-  Cursor in(file_, v->offset);
-  for (uint64_t i = 0; i < v->count; ++i) all.push_back(in.text(kLongestText, "a text"));
+std::vector<double> GgufFile::numbers(const std::string& key) const {
+  const Value* v = value(key, "array of numbers", [](const Value& x) { return x.type == kArray && is_number(x.element); });
+  std::vector<double> all(v == nullptr ? 0 : v->count);
+  Cursor in(file_, v == nullptr ? 0 : v->offset);
+  for (double& one : all) one = number_of(v->element, in.scalar(kValueBytes[v->element]));
   return all;
+}
+
+void GgufFile::for_each_text(const std::string& key, const std::function<void(const std::string&)>& f) const {
+  const Value* v = value(key, "array of texts", [](const Value& x) { return x.type == kArray && x.element == kString; });
+  if (v == nullptr) return;
+  Cursor in(file_, v->offset);
+  for (uint64_t i = 0; i < v->count; ++i) f(in.text(kLongestName, "a text"));
 }
 
 void GgufFile::read_rows(const GgufInfo& info, int64_t first, int64_t n, float* to) const {

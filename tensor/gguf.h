@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ class GgufFile {
   static GgufFile open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
+  int64_t bytes() const { return file_.bytes(); }
   const std::vector<GgufInfo>& infos() const { return infos_; }  // in the order of their bytes
   const GgufInfo* find(const std::string& name) const;           // nullptr where there is none
 
@@ -43,7 +45,9 @@ class GgufFile {
   std::optional<std::string> text(const std::string& key) const;
   int64_t count(const std::string& key) const;                   // elements of an array; 0 where there is none
   std::vector<int64_t> integers(const std::string& key) const;
-  std::vector<std::string> texts(const std::string& key) const;
+  std::vector<double> numbers(const std::string& key) const;
+  // Calls f for each text of an array, of at most 1000 bytes each.
+  void for_each_text(const std::string& key, const std::function<void(const std::string&)>& f) const;
 
   // Rows first … first + n - 1 (the last axis is a row) as f32 into `to`. REQUIRES: they exist.
   void read_rows(const GgufInfo& info, int64_t first, int64_t n, float* to) const;

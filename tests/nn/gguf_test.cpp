@@ -11,10 +11,14 @@
 #include "nn/models/llama.h"
 #include "tensor/generator.h"
 #include "tests/support/compare.h"
+#include "tests/support/gguf_bytes.h"
 #include "tests/support/place.h"
 
 using namespace rote;
 using rote::testing::TempFolder;
+using Bytes = rote::testing::GgufBytes;
+using Written = rote::testing::GgufTensor;
+using rote::testing::file_of;
 
 namespace {
 
@@ -25,52 +29,6 @@ std::string text_of(const std::function<void()>& f) {
     return e.what();
   }
   return "";
-}
-
-// The bytes of a file, value by value.
-struct Bytes {
-  std::string data;
-
-  template <class T>
-  Bytes& put(T value) {
-    data.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return *this;
-  }
-  Bytes& text(const std::string& s) {
-    put<uint64_t>(s.size());
-    data += s;
-    return *this;
-  }
-  Bytes& u32(const std::string& key, uint32_t value) { return text(key).put<uint32_t>(4).put(value); }
-  Bytes& f32(const std::string& key, float value) { return text(key).put<uint32_t>(6).put(value); }
-  Bytes& word(const std::string& key, const std::string& value) { return text(key).put<uint32_t>(8).text(value); }
-};
-
-struct Written {
-  std::string name;
-  GgufType type;
-  std::vector<uint64_t> extents;  // as in the file: columns first
-  std::string data;
-};
-
-std::string file_of(const Bytes& values, uint64_t count, const std::vector<Written>& tensors) {
-  Bytes out;
-  out.data = "GGUF";
-  out.put<uint32_t>(3).put<uint64_t>(tensors.size()).put(count);
-  out.data += values.data;
-  uint64_t offset = 0;
-  for (const Written& one : tensors) {
-    out.text(one.name).put(static_cast<uint32_t>(one.extents.size()));
-    for (const uint64_t extent : one.extents) out.put(extent);
-    out.put(static_cast<uint32_t>(one.type)).put(offset);
-    offset += (one.data.size() + 31) / 32 * 32;
-  }
-  out.data.resize((out.data.size() + 31) / 32 * 32);
-  for (const Written& one : tensors) {
-    out.data += one.data;
-    out.data.resize((out.data.size() + 31) / 32 * 32);
-  }
-  return out.data;
 }
 
 uint16_t half_bits(float x) {

@@ -8,6 +8,7 @@
 
 #include "kernels/check.h"
 #include "kernels/pool.h"
+#include "trainer/text/gguf_tokenizer.h"
 #include "trainer/text/plain_files.h"
 #include "trainer/text/tokenizer_json.h"
 #include "trainer/text/unicode.h"
@@ -55,6 +56,18 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ROTE_CHECK(in && !error, IoError, "tokenizer: ", path.string(), " cannot be read: ", std::strerror(errno), ".");
   return bytes;
+}
+
+// The files of a tokenizer that came in none of its own, tokenizer.json first; those of `given` stay.
+Files made_files(const TokenizerText& text, Files given) {
+  const auto add = [&](const char* name, std::string bytes) {
+    const auto same = [&](const auto& file) { return file.first == name; };
+    if (std::none_of(given.begin(), given.end(), same)) given.emplace_back(name, std::move(bytes));
+  };
+  given.insert(given.begin(), {"tokenizer.json", text.tokenizer_json()});
+  add("tokenizer_config.json", text.tokenizer_config());
+  add("special_tokens_map.json", text.special_tokens_map());
+  return given;
 }
 
 // Collects the tokens of one text. Words and added tokens are counted as they come; in a list of words all tokens of one share its number.
@@ -296,19 +309,21 @@ Tokenizer Tokenizer::from_file(const std::filesystem::path& tokenizer_json) {
 
 Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
   Files files;
-  for (const char* name : kFolderFiles) {
-    if (auto bytes = read_file(folder / name)) files.emplace_back(name, std::move(*bytes));
-  }
-  const auto has = [&](const char* name) {
-    return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.first == name; });
-  };
-  ROTE_CHECK(has("tokenizer.json") || has("vocab.txt") || has("vocab.json"), IoError, "tokenizer: ", folder.string(),
-             " has no tokenizer.json, no vocab.txt and no vocab.json with merges.txt; give a checkpoint folder that holds its tokenizer.");
-  if (!has("tokenizer.json")) {
-    const TokenizerText text = read_plain_files(files, folder.string());
-    files.insert(files.begin(), {"tokenizer.json", text.tokenizer_json()});
-    if (!has("tokenizer_config.json")) files.emplace_back("tokenizer_config.json", text.tokenizer_config());
-    if (!has("special_tokens_map.json")) files.emplace_back("special_tokens_map.json", text.special_tokens_map());
+  if (folder.extension() == ".gguf") {
+    files = made_files(read_gguf_tokenizer(GgufFile::open(folder.string())), {});
+  } else {
+    for (const char* name : kFolderFiles) {
+      if (auto bytes = read_file(folder / name)) files.emplace_back(name, std::move(*bytes));
+    }
+    const auto has = [&](const char* name) {
+      return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.first == name; });
+    };
+    ROTE_CHECK(has("tokenizer.json") || has("vocab.txt") || has("vocab.json"), IoError, "tokenizer: ", folder.string(),
+               " has no tokenizer.json, no vocab.txt and no vocab.json with merges.txt; give a checkpoint folder that holds its tokenizer.");
+    if (!has("tokenizer.json")) {
+      const TokenizerText text = read_plain_files(files, folder.string());
+      files = made_files(text, std::move(files));
+    }
   }
   TokenizerConfig config;
   for (const auto& [name, bytes] : files) {

@@ -54,7 +54,8 @@ class Tokenizer {
   // Reads one tokenizer.json. Throws IoError where it cannot be read or is none, ArgumentError where it needs a component Rote lacks.
   static Tokenizer from_file(const std::filesystem::path& tokenizer_json);
   // Reads tokenizer.json and its companions of a checkpoint; where there is none, vocab.txt of BERT's kinds or vocab.json and merges.txt of
-  // GPT-2's and RoBERTa's, with tokenizer_config.json, special_tokens_map.json and added_tokens.json where they are there.
+  // GPT-2's and RoBERTa's, with tokenizer_config.json, special_tokens_map.json and added_tokens.json where they are there. Or a .gguf
+  // file, whose metadata hold a tokenizer (gguf_tokenizer.h).
   static Tokenizer from_folder(const std::filesystem::path& folder);
 
   // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked. A batch is shared among threads.

@@ -59,9 +59,14 @@ std::string TokenizerText::tokenizer_json() const {
                   ",\"lstrip\":", word(token.lstrip), ",\"rstrip\":", word(token.rstrip), ",\"normalized\":", word(token.normalized),
                   ",\"special\":", word(token.special), "}");
   }
-  return str("{\n  \"version\":\"1.0\",\n  \"truncation\":null,\n  \"padding\":null,\n  \"added_tokens\":[", tokens, "],\n  \"normalizer\":", normalizer,
-             ",\n  \"pre_tokenizer\":", pre_tokenizer, ",\n  \"post_processor\":", post_processor, ",\n  \"decoder\":", decoder, ",\n  \"model\":", model,
-             "\n}\n");
+  // The model is nearly all of it, so it is copied once.
+  std::string out = str("{\n  \"version\":\"1.0\",\n  \"truncation\":null,\n  \"padding\":null,\n  \"added_tokens\":[", tokens,
+                        "],\n  \"normalizer\":", normalizer, ",\n  \"pre_tokenizer\":", pre_tokenizer, ",\n  \"post_processor\":", post_processor,
+                        ",\n  \"decoder\":", decoder, ",\n  \"model\":");
+  out.reserve(out.size() + model.size() + 3);
+  out += model;
+  out += "\n}\n";
+  return out;
 }
 
 std::string TokenizerText::tokenizer_config() const {

@@ -3,8 +3,11 @@
 #include <filesystem>
 
 #include "nn/auto.h"
+#include "nn/gguf.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
+#include "trainer/text/gguf_tokenizer.h"
+#include "trainer/text/tokenizer.h"
 
 namespace rote::app {
 
@@ -63,8 +66,11 @@ int convert(int argc, char** argv) {
   const std::vector<std::string> fresh = loaded.report.fresh();
   ROTE_CHECK(fresh.empty(), IoError, "read ", from, ": ", loaded.report.text(), "; a model is converted whole or not at all.");
   std::fputs(loaded.report.table().c_str(), stderr);
+  std::optional<text::Tokenizer> tokenizer;  // read before anything is written
+  if (nn::is_gguf(from) && text::has_tokenizer(GgufFile::open(from))) tokenizer = text::Tokenizer::from_folder(from);
   nn::save_pretrained(*loaded.model, to, {.max_shard_size = args.max_shard_size});
   if (fs::is_directory(from)) copy_companions(from, to);
+  if (tokenizer) tokenizer->save(to);
   std::printf("%s: %s, %lld numbers, %s\n", to.c_str(), loaded.model->class_name().c_str(), static_cast<long long>(loaded.model->num_parameters()),
               loaded.model->config()->dtype.c_str());
   return 0;
