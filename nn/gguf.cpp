@@ -1,7 +1,10 @@
 #include "nn/gguf.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "nn/rope.h"
 
 namespace rote::nn {
 
@@ -38,6 +41,8 @@ int64_t required(const GgufFile& file, const std::string& key) {
 int64_t same_in_all(const GgufFile& file, const std::string& key, int64_t otherwise) {
   if (!file.contains(key)) return otherwise;
   if (!file.is_array(key)) return required(file, key);
+  constexpr int64_t kMostLayers = 65536;
+  ROTE_CHECK(file.count(key) <= kMostLayers, IoError, "read ", file.path(), ": ", key, " has ", file.count(key), " numbers, one a layer; at most ", kMostLayers, " are read.");
   const std::vector<int64_t> all = file.integers(key);
   ROTE_CHECK(!all.empty(), IoError, "read ", file.path(), ": ", key, " is an empty array; it must have a number a layer.");
   ROTE_CHECK(std::equal(all.begin() + 1, all.end(), all.begin()), IoError, "read ", file.path(), ": ", key, " differs between layers; only equal layers are built.");
@@ -51,10 +56,46 @@ int64_t head_count(const GgufFile& file, bool of_keys) {
   return count;
 }
 
-nlohmann::json rope_parameters(const GgufFile& file) {
+// What rope_freqs.weight stands for: the numbers by which a llama3 scaling divides the frequencies. The file has no other trace of its
+// parameters, and of these only the factor and the original length vary between models.
+RopeParameters llama3_of(const GgufFile& file, const GgufInfo& info, double theta, int64_t head_dim) {
+  ROTE_CHECK(info.shape == Shape({head_dim / 2}), IoError, "read ", file.path(), ": rope_freqs.weight is ", info.shape, "; it must be [", head_dim / 2, "].");
+  std::vector<float> wanted(static_cast<size_t>(head_dim / 2));
+  file.read_rows(info, 0, 1, wanted.data());
+  RopeParameters p;
+  p.rope_theta = theta;
+  const std::vector<double> plain = rope_frequencies(p, head_dim, 1, 1);
+  p.rope_type = "llama3";
+  p.low_freq_factor = 1, p.high_freq_factor = 4;
+  const auto gives = [&](double factor, int64_t original) {
+    p.factor = factor;
+    p.original_max_position_embeddings = original;
+    const std::vector<double> scaled = rope_frequencies(p, head_dim, original, 1);
+    // Converters compute them in f32: at worst 1e-5 off, where the factor is 32. Another original length moves some by a quarter.
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (!(std::abs(plain[i] / scaled[i] - wanted[i]) <= 1e-4 * wanted[i])) return false;
+    return true;
+  };
+  // Those of the published models first: the pairs of a small head may all turn too fast to show the factor.
+  if (gives(8, 8192) || gives(32, 8192)) return p;
+  const double factor = *std::max_element(wanted.begin(), wanted.end());
+  for (const int64_t original : {8192, 4096, 2048, 1024, 16384, 32768, 65536, 131072})
+    if (gives(factor, original)) return p;
+  throw IoError(str("read ", file.path(), ": rope_freqs.weight holds frequencies that no llama3 scaling gives; take the model's safetensors."));
+}
+
+nlohmann::json rope_parameters(const GgufFile& file, int64_t head_dim) {
   const std::string type = file.text("llama.rope.scaling.type").value_or("none");
   const double theta = file.number("llama.rope.freq_base").value_or(10000.0);
   nlohmann::json rope = {{"rope_type", type == "none" ? "default" : type}, {"rope_theta", theta}};
+  const GgufInfo* factors = file.find("rope_freqs.weight");
+  if (factors != nullptr) {
+    ROTE_CHECK(type == "none" && theta > 0, IoError, "read ", file.path(), ": it holds rope_freqs.weight and turns by llama.rope.freq_base ", theta,
+               " and llama.rope.scaling.type \"", type, "\"; with frequencies of its own they must be positive and none.");
+    const RopeParameters p = llama3_of(file, *factors, theta, head_dim);
+    rope.update({{"rope_type", p.rope_type}, {"factor", p.factor}, {"low_freq_factor", *p.low_freq_factor}, {"high_freq_factor", *p.high_freq_factor},
+                 {"original_max_position_embeddings", *p.original_max_position_embeddings}});
+  }
   if (type == "none") return rope;
   ROTE_CHECK(type == "linear" || type == "yarn", IoError, "read ", file.path(), ": llama.rope.scaling.type is \"", type, "\"; it may be none, linear or yarn.");
   rope["factor"] = file.number("llama.rope.scaling.factor").value_or(1.0);
@@ -79,8 +120,6 @@ bool is_gguf(const std::string& path) {
 std::string gguf_config_text(const GgufFile& file) {
   const std::string architecture = file.text("general.architecture").value_or("");
   ROTE_CHECK(architecture == "llama", IoError, "read ", file.path(), ": its general.architecture is \"", architecture, "\"; of GGUF files only llama is built.");
-  ROTE_CHECK(file.find("rope_freqs.weight") == nullptr, IoError, "read ", file.path(),
-             ": it holds rope_freqs.weight, frequencies of its own, which are not read; take the model's safetensors.");
   ROTE_CHECK(file.find("blk.0.ffn_gate_inp.weight") == nullptr, IoError, "read ", file.path(), ": it is a mixture of experts, which is not built.");
   const int64_t heads = head_count(file, false), width = required(file, "llama.embedding_length");
   const int64_t head_dim = file.integer("llama.attention.key_length").value_or(width / heads);
@@ -100,7 +139,7 @@ std::string gguf_config_text(const GgufFile& file) {
                            {"head_dim", head_dim},
                            {"max_position_embeddings", required(file, "llama.context_length")},
                            {"rms_norm_eps", file.number("llama.attention.layer_norm_rms_epsilon").value_or(1e-6)},
-                           {"rope_parameters", rope_parameters(file)},
+                           {"rope_parameters", rope_parameters(file, head_dim)},
                            {"attention_bias", file.find("blk.0.attn_q.bias") != nullptr},
                            {"mlp_bias", file.find("blk.0.ffn_gate.bias") != nullptr},
                            {"tie_word_embeddings", file.find("output.weight") == nullptr}};
@@ -112,6 +151,7 @@ std::string gguf_config_text(const GgufFile& file) {
 std::vector<StoredTensor> gguf_weights(std::shared_ptr<const GgufFile> file) {
   std::vector<StoredTensor> weights;
   for (const GgufInfo& info : file->infos()) {
+    if (info.name == "rope_freqs.weight") continue;  // part of the config
     const bool query = info.name.find(".attn_q.") != std::string::npos, key = info.name.find(".attn_k.") != std::string::npos;
     const bool is_bias = info.shape.axes() == 1;
     int64_t head_dim = 0;  // 0: the rows lie as they are wanted

@@ -57,28 +57,18 @@ double yarn_scale(double factor, double mscale) { return factor <= 1 ? 1 : 0.1 *
 
 }  // namespace
 
-RotaryEmbedding::RotaryEmbedding(const RopeParameters& parameters, int64_t head_dim, int64_t max_position_embeddings)
-    : parameters_(parameters), head_dim_(head_dim), longest_(max_position_embeddings) {
-  const RopeParameters& p = parameters_;
-  if (p.rope_type != "yarn") return;
-  if (p.attention_factor) scaling_ = *p.attention_factor;
-  else if (p.mscale && p.mscale_all_dim) scaling_ = yarn_scale(p.factor, *p.mscale) / yarn_scale(p.factor, *p.mscale_all_dim);
-  else scaling_ = yarn_scale(p.factor, 1);
-}
-
-std::vector<double> RotaryEmbedding::frequencies(int64_t length) const {
-  const RopeParameters& p = parameters_;
-  const double D = static_cast<double>(head_dim_);
+std::vector<double> rope_frequencies(const RopeParameters& p, int64_t head_dim, int64_t longest, int64_t length) {
+  const double D = static_cast<double>(head_dim);
   double theta = p.rope_theta;
   if (p.rope_type == "dynamic") {
-    const double longest = static_cast<double>(longest_), seen = static_cast<double>(std::max(length, longest_));
-    theta *= math64::pow(p.factor * seen / longest - (p.factor - 1), D / (D - 2));
+    const double trained = static_cast<double>(longest), seen = static_cast<double>(std::max(length, longest));
+    theta *= math64::pow(p.factor * seen / trained - (p.factor - 1), D / (D - 2));
   }
   std::vector<double> f;
-  for (int64_t i = 0; i < head_dim_; i += 2) f.push_back(1 / math64::pow(theta, static_cast<double>(i) / D));
+  for (int64_t i = 0; i < head_dim; i += 2) f.push_back(1 / math64::pow(theta, static_cast<double>(i) / D));
   if (p.rope_type == "linear")
     for (double& one : f) one /= p.factor;
-  const double original = static_cast<double>(p.original_max_position_embeddings.value_or(longest_));
+  const double original = static_cast<double>(p.original_max_position_embeddings.value_or(longest));
   if (p.rope_type == "llama3") {
     const double low = *p.low_freq_factor, high = *p.high_freq_factor;
     for (double& one : f) {
@@ -103,12 +93,21 @@ std::vector<double> RotaryEmbedding::frequencies(int64_t length) const {
   return f;
 }
 
+RotaryEmbedding::RotaryEmbedding(const RopeParameters& parameters, int64_t head_dim, int64_t max_position_embeddings)
+    : parameters_(parameters), head_dim_(head_dim), longest_(max_position_embeddings) {
+  const RopeParameters& p = parameters_;
+  if (p.rope_type != "yarn") return;
+  if (p.attention_factor) scaling_ = *p.attention_factor;
+  else if (p.mscale && p.mscale_all_dim) scaling_ = yarn_scale(p.factor, *p.mscale) / yarn_scale(p.factor, *p.mscale_all_dim);
+  else scaling_ = yarn_scale(p.factor, 1);
+}
+
 Rotation RotaryEmbedding::operator()(const Tensor& places, DType dtype) const {
   const Tensor at = contiguous(places);
   const int64_t B = at.size(0), T = at.size(1), n = B * T, half = head_dim_ / 2;
   int64_t length = 0;
   for (int64_t i = 0; i < n; ++i) length = std::max(length, at.data<int64_t>()[i] + 1);
-  const std::vector<double> f = frequencies(length);
+  const std::vector<double> f = rope_frequencies(parameters_, head_dim_, longest_, length);
   const Tensor cos = empty({B, 1, T, head_dim_}, {.dtype = DType::f64}), sin = empty({B, 1, T, head_dim_}, {.dtype = DType::f64});
   for (int64_t i = 0; i < n; ++i)
     for (int64_t c = 0; c < half; ++c) {

@@ -25,6 +25,9 @@ struct RopeParameters {
   void check(int64_t max_position_embeddings) const;
 };
 
+// The frequency of each pair of channels, in rows of `length` positions of a model that was made for `longest`.
+std::vector<double> rope_frequencies(const RopeParameters& parameters, int64_t head_dim, int64_t longest, int64_t length);
+
 // cos and sin [B,1,T,D] of given places, computed in f64 and rounded once.
 struct Rotation {
   Tensor cos, sin;
@@ -37,8 +40,6 @@ class RotaryEmbedding {
   Rotation operator()(const Tensor& places, DType dtype) const;
 
  private:
-  std::vector<double> frequencies(int64_t length) const;  // one per pair of channels, for rows of `length` positions
-
   RopeParameters parameters_;
   int64_t head_dim_, longest_;
   double scaling_ = 1;  // of cos and sin

@@ -217,3 +217,80 @@ TEST_CASE("gguf: what a file may not say is refused in one sentence") {
   other.word("general.architecture", "gemma2");
   CHECK(refusal(file_of(other, 1, {})) == "its general.architecture is \"gemma2\"; of GGUF files only llama is built.");
 }
+
+namespace {
+
+// The factors that converters write for a llama3 scaling, as they compute them.
+std::vector<float> llama3_factors(int64_t head_dim, double theta, double factor, double original) {
+  std::vector<float> factors;
+  for (int64_t i = 0; i < head_dim; i += 2) {
+    const float freq = 1.f / std::pow(static_cast<float>(theta), static_cast<float>(i) / static_cast<float>(head_dim));
+    const double wavelength = 2 * 3.14159265358979323846 / freq, smooth = (original / wavelength - 1) / (4 - 1);
+    factors.push_back(static_cast<float>(wavelength < original / 4 ? 1 : wavelength > original ? factor : 1 / ((1 - smooth) / factor + smooth)));
+  }
+  return factors;
+}
+
+}  // namespace
+
+TEST_CASE("gguf: rope_freqs.weight is read as the llama3 scaling that it was made from") {
+  const TempFolder folder;
+  struct Row {
+    int64_t head_dim;
+    double theta, factor;
+    int64_t original;
+  };
+  for (const Row& row : {Row{128, 5e5, 8, 8192}, Row{64, 5e5, 32, 8192}, Row{8, 1e4, 8, 8192}, Row{8, 1e4, 32, 8192}, Row{64, 1e6, 4, 2048}, Row{64, 1e4, 1, 8192}}) {
+    CAPTURE(row.head_dim);
+    CAPTURE(row.factor);
+    Bytes v = small_values();
+    v.u32("llama.attention.key_length", static_cast<uint32_t>(row.head_dim)).f32("llama.rope.freq_base", static_cast<float>(row.theta));
+    v.data.replace(v.data.find("llama.rope.dimension_count") + 30, 4, reinterpret_cast<const char*>(&row.head_dim), 4);
+    const std::vector<float> factors = llama3_factors(row.head_dim, row.theta, row.factor, static_cast<double>(row.original));
+    const std::string path = folder.file("x.gguf", file_of(v, kSmallValues + 2, {{"token_embd.weight", GgufType::f32, {1, 1}, std::string(4, 0)},
+                                                                                {"rope_freqs.weight", GgufType::f32, {factors.size()}, floats(factors.data(), row.head_dim / 2)}}));
+    const auto config = nn::load_config(path);
+    const nn::RopeParameters& p = static_cast<const nn::LlamaConfig&>(*config).rope_parameters;
+    CHECK(p.rope_type == "llama3");
+    CHECK(p.factor == row.factor);
+    CHECK(p.rope_theta == row.theta);
+    if (row.factor > 1) CHECK(p.original_max_position_embeddings == row.original);
+    CHECK(p.low_freq_factor == 1.0);
+    CHECK(p.high_freq_factor == 4.0);
+  }
+}
+
+TEST_CASE("gguf: a llama3 file computes what its model does, and frequencies that are no llama3 scaling are refused") {
+  manual_seed(3);
+  auto config = small_llama();
+  config->rope_parameters.rope_type = "llama3";
+  config->rope_parameters.factor = 8;
+  config->rope_parameters.low_freq_factor = 1, config->rope_parameters.high_freq_factor = 4;
+  config->rope_parameters.original_max_position_embeddings = 8192;
+  nn::LlamaForCausalLM model(config);
+  model.eval();
+  std::vector<Written> tensors = small_tensors(model);
+  const std::vector<float> factors = llama3_factors(kHeadDim, 1e4, 8, 8192);
+  tensors.push_back({"rope_freqs.weight", GgufType::f32, {factors.size()}, floats(factors.data(), kHeadDim / 2)});
+  const TempFolder folder;
+  const std::string path = folder.file("x.gguf", file_of(small_values(), kSmallValues, tensors));
+  const nn::Loaded<nn::Model> loaded = nn::load_model("", path);
+  CHECK(loaded.report.table() == "");
+  nn::Batch batch;
+  batch.set("input_ids", from_values({1, 12}, std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+  const Tensor x = model.forward(batch).logits, y = loaded.model->forward(batch).logits;
+  CHECK(rote::testing::first_bit_difference(x.numel(), x.data<float>(), y.data<float>()) < 0);
+
+  std::vector<float> other = factors;
+  other[1] = 1.5f;
+  tensors.back().data = floats(other.data(), kHeadDim / 2);
+  const auto refusal = [&](const Bytes& values, uint64_t count) {
+    write_file(path, file_of(values, count, tensors));
+    return text_of([&] { nn::load_config(path); }).substr(path.size() + 7);
+  };
+  CHECK(refusal(small_values(), kSmallValues) == "rope_freqs.weight holds frequencies that no llama3 scaling gives; take the model's safetensors.");
+  CHECK(refusal(small_values().word("llama.rope.scaling.type", "linear"), kSmallValues + 1) ==
+        "it holds rope_freqs.weight and turns by llama.rope.freq_base 10000 and llama.rope.scaling.type \"linear\"; with frequencies of its own they must be positive and none.");
+  tensors.back().extents = {2}, tensors.back().data.resize(8);
+  CHECK(refusal(small_values(), kSmallValues) == "rope_freqs.weight is [2]; it must be [4].");
+}
