@@ -56,9 +56,6 @@ BertEmbeddings::BertEmbeddings(const BertConfig& c)
       token_type_embeddings(c.type_vocab_size, c.hidden_size),
       norm(c.hidden_size, {.eps = c.layer_norm_eps}),
       dropout(c.hidden_dropout_prob) {
-  const Tensor places = arange(c.max_position_embeddings);
-  position_ids = alias(places, {1, c.max_position_embeddings}, {c.max_position_embeddings, 1}, 0);
-  token_type_ids = zeros({1, c.max_position_embeddings}, {.dtype = DType::i64});
   add_buffers({{"position_ids", position_ids}, {"token_type_ids", token_type_ids}});
   add_modules({{"word_embeddings", word_embeddings},
                {"position_embeddings", position_embeddings},
@@ -68,11 +65,11 @@ BertEmbeddings::BertEmbeddings(const BertConfig& c)
 }
 
 Tensor BertEmbeddings::forward(const Tensor& input_ids, const Tensor& token_types, const Tensor& positions) {
-  const int64_t T = input_ids.size(1), longest = position_ids.size(1);
+  const int64_t T = input_ids.size(1), longest = position_embeddings.weight.size(0);
   ROTE_CHECK(positions.defined() || T <= longest, ShapeError, "BertEmbeddings: input_ids is ", describe(input_ids), " but max_position_embeddings is ", longest,
              "; shorten the rows to ", longest, ".");
   const Tensor types = token_types.defined() ? token_types : zeros(input_ids.shape(), {.dtype = DType::i64});
-  const Tensor places = positions.defined() ? positions : slice(position_ids, 1, 0, T);
+  const Tensor places = positions.defined() ? positions : unsqueeze(arange(T), 0);
   return dropout(norm(word_embeddings(input_ids) + token_type_embeddings(types) + position_embeddings(places)));
 }
 
@@ -118,16 +115,10 @@ BertLayer::BertLayer(const BertConfig& c) : attention(c), intermediate(c), outpu
 
 AttentionResult BertLayer::forward(const Tensor& x, const Tensor& mask, bool with_probabilities) {
   AttentionResult result = attention(x, mask, with_probabilities);
-  if (chunk == 0) {
-    result.context = feed_forward(result.context);
-    return result;
-  }
-  const int64_t T = x.size(1);
-  ROTE_CHECK(T % chunk == 0, ShapeError, "BertLayer: rows of length ", T, " do not divide into pieces of chunk_size_feed_forward ", chunk,
-             "; pad them to a multiple of it.");
-  std::vector<Tensor> pieces;
-  for (int64_t t = 0; t < T; t += chunk) pieces.push_back(feed_forward(slice(result.context, 1, t, t + chunk)));
-  result.context = cat(pieces, 1);
+  result.context = in_chunks(*this, result.context, chunk, [this](const Tensor& part) {
+    const Tensor wide = intermediate(part);
+    return output(wide, part);
+  });
   return result;
 }
 

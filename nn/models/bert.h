@@ -49,7 +49,8 @@ struct BertEmbeddings : Layer<BertEmbeddings> {
   Embedding word_embeddings, position_embeddings, token_type_embeddings;
   LayerNorm norm;
   Dropout dropout;
-  Tensor position_ids, token_type_ids;  // [1,max_position_embeddings]: 0, 1, … and zeros, for inputs that give none
+  // Names that files hold, for 0, 1, … and zeros: made for each call, so nothing is kept under them.
+  Tensor position_ids = empty({0}, {.dtype = DType::i64}), token_type_ids = empty({0}, {.dtype = DType::i64});
 
   explicit BertEmbeddings(const BertConfig& c);
   // input_ids [B,T]; token_type_ids, position_ids [B,T], [1,T] or none -> [B,T,C]
@@ -108,9 +109,6 @@ struct BertLayer : Layer<BertLayer> {
 
   explicit BertLayer(const BertConfig& c);
   AttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
-
- private:
-  Tensor feed_forward(const Tensor& x) { return output(intermediate(x), x); }
 };
 
 struct BertEncoder : Layer<BertEncoder> {

@@ -30,6 +30,7 @@ void DistilBertConfig::visit(ConfigFields& fields) {
   fields.field("seq_classif_dropout", seq_classif_dropout);
   fields.field("pad_token_id", pad_token_id);
   fields.field("tie_word_embeddings", tie_word_embeddings);
+  fields.field("chunk_size_feed_forward", chunk_size_feed_forward);
 }
 
 void DistilBertConfig::check() const {
@@ -43,6 +44,7 @@ void DistilBertConfig::check() const {
   check_size("hidden_dim", hidden_dim);
   ROTE_CHECK(n_layers <= 1000, ArgumentError, "config: n_layers is ", n_layers, "; it must be at most 1000.");
   ROTE_CHECK(dim % n_heads == 0, ArgumentError, "config: dim ", dim, " is no multiple of n_heads ", n_heads, "; each head takes an equal share.");
+  check_not_negative("chunk_size_feed_forward", static_cast<double>(chunk_size_feed_forward));
   check_share("dropout", dropout);
   check_share("attention_dropout", attention_dropout);
   check_share("qa_dropout", qa_dropout);
@@ -90,8 +92,13 @@ AttentionResult DistilBertSelfAttention::forward(const Tensor& x, const Tensor& 
   return result;
 }
 
-DistilBertFFN::DistilBertFFN(const DistilBertConfig& c) : lin1(c.dim, c.hidden_dim), lin2(c.hidden_dim, c.dim), activation(c.activation), dropout(c.dropout) {
+DistilBertFFN::DistilBertFFN(const DistilBertConfig& c)
+    : lin1(c.dim, c.hidden_dim), lin2(c.hidden_dim, c.dim), activation(c.activation), dropout(c.dropout), chunk(c.chunk_size_feed_forward) {
   add_modules({{"dropout", dropout}, {"lin1", lin1}, {"lin2", lin2}, {"activation", activation}});
+}
+
+Tensor DistilBertFFN::forward(const Tensor& x) {
+  return in_chunks(*this, x, chunk, [this](const Tensor& part) { return dropout(lin2(activation(lin1(part)))); });
 }
 
 DistilBertBlock::DistilBertBlock(const DistilBertConfig& c) : attention(c), sa_layer_norm(c.dim, {.eps = 1e-12}), output_layer_norm(c.dim, {.eps = 1e-12}), ffn(c) {

@@ -27,6 +27,7 @@ struct DistilBertConfig : Config {
   double qa_dropout = 0.1, seq_classif_dropout = 0.2;
   std::optional<int64_t> pad_token_id = 0;
   bool tie_word_embeddings = true;
+  int64_t chunk_size_feed_forward = 0;  // positions at a time; 0: all at once
 
   DistilBertConfig() { model_type = "distilbert"; }
   void visit(ConfigFields& fields) override;
@@ -59,9 +60,10 @@ struct DistilBertFFN : Layer<DistilBertFFN> {
   Linear lin1, lin2;
   Activation activation;
   Dropout dropout;
+  const int64_t chunk;
 
   explicit DistilBertFFN(const DistilBertConfig& c);
-  Tensor forward(const Tensor& x) { return dropout(lin2(activation(lin1(x)))); }
+  Tensor forward(const Tensor& x);
 };
 
 struct DistilBertBlock : Layer<DistilBertBlock> {
