@@ -145,6 +145,7 @@ void take_labels(const std::string& path, json& left, std::vector<std::string>& 
     ROTE_CHECK(count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 1'000'000, ArgumentError, "read ", path, ": num_labels is ",
                count.dump(), "; it must be a whole number of at least 1.");
     labels.clear();
+    labels.reserve(count.get<size_t>());
     for (int64_t i = 0; i < count.get<int64_t>(); ++i) labels.push_back("LABEL_" + std::to_string(i));
     return;
   }

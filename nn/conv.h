@@ -48,7 +48,12 @@ struct BatchNorm2d : Layer<BatchNorm2d> {
   const Options options;
 
   explicit BatchNorm2d(int64_t C, Options o = {})
-      : weight(full({C}, 1)), bias(zeros({C})), running_mean(zeros({C})), running_var(full({C}, 1)), num_batches_tracked(zeros({}, {.dtype = DType::i64})), options(o) {
+      : weight(started({C}, 1)),
+        bias(started({C}, 0)),
+        running_mean(started({C}, 0)),
+        running_var(started({C}, 1)),
+        num_batches_tracked(zeros({}, {.dtype = DType::i64})),
+        options(o) {
     add_parameters({{"weight", weight}, {"bias", bias}});
     add_saved_buffers({{"running_mean", running_mean}, {"running_var", running_var}, {"num_batches_tracked", num_batches_tracked}});
   }

@@ -18,7 +18,7 @@ struct Conv1D : Layer<Conv1D> {
   Tensor weight, bias;
   const double init_scale;
 
-  Conv1D(int64_t I, int64_t O, Conv1DOptions options = {}) : weight(empty({I, O})), bias(zeros({O})), init_scale(options.init_scale) {
+  Conv1D(int64_t I, int64_t O, Conv1DOptions options = {}) : weight(empty({I, O})), bias(started({O}, 0)), init_scale(options.init_scale) {
     if (init_enabled()) fill_normal(weight, 0.02 * init_scale, init_draw());
     add_parameters({{"weight", weight}, {"bias", bias}});
   }

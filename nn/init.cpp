@@ -15,6 +15,12 @@ NoInit::NoInit() : before_(enabled) { enabled = false; }
 NoInit::~NoInit() { enabled = before_; }
 bool init_enabled() { return enabled; }
 
+Tensor started(const Shape& shape, double value) {
+  const Tensor x = empty(shape);
+  if (init_enabled()) fill(x, value);
+  return x;
+}
+
 uint32_t init_draw(const std::string& name) { return draw_id("init", name, 0); }
 uint32_t init_draw() { return draw_id("init"); }
 

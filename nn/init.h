@@ -23,6 +23,9 @@ class NoInit {
 // false inside of NoInit.
 bool init_enabled();
 
+// A parameter or buffer that starts as one number; without values inside of NoInit.
+Tensor started(const Shape& shape, double value);
+
 // The op id of the draw that fills the parameter `name` of a model: the same wherever and whenever the model is built.
 uint32_t init_draw(const std::string& name);
 // The op id of the next draw of a layer that does not know its name yet; counts from manual_seed().

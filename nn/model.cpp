@@ -194,6 +194,9 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
   each_parameter([&](const std::string& name, Tensor&, bool first) {
     if (first && wanted(name)) names.push_back(name);
   });
+  const NamedTensors buffers = saved_buffers();
+  for (const auto& [name, tensor] : buffers)
+    if (wanted(name)) names.push_back(name);
   for (const NamedModule& one : named_modules()) {
     const auto takes = [&](const char* part) {
       const auto found = std::find(names.begin(), names.end(), one.name.empty() ? part : one.name + "." + part);
@@ -215,6 +218,7 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
       if (takes("weight")) fill(norm->weight, 1);
     } else if (auto* batch = dynamic_cast<BatchNorm2d*>(one.module)) {
       if (takes("weight")) fill(batch->weight, 1);
+      if (takes("running_var")) fill(batch->running_var, 1);
     } else if (auto* rms = dynamic_cast<RMSNorm*>(one.module)) {
       if (takes("weight")) fill(rms->weight, 1);
     }
@@ -222,6 +226,8 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
   each_parameter([&](const std::string& name, Tensor& tensor, bool) {
     if (std::find(names.begin(), names.end(), name) != names.end()) fill(tensor, 0);
   });
+  for (const auto& [name, tensor] : buffers)
+    if (std::find(names.begin(), names.end(), name) != names.end()) fill(tensor, 0);
 }
 
 void Model::initialise() {

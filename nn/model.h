@@ -116,7 +116,7 @@ class Model : public Module {
   bool wants_hidden_states(const Batch& in) const;  // as the batch says, else the config
   bool wants_attentions(const Batch& in) const;
   // Draws the parameters anew for whose name `wanted` holds, each by its name (init.h): matrices normal with the config's
-  // initializer_range, padding rows and biases 0, LayerNorm's weight 1.
+  // initializer_range, padding rows and biases 0, LayerNorm's weight 1; and saved buffers, which start as every layer's do.
   virtual void init_weights(const std::function<bool(const std::string&)>& wanted);
 
  protected:

@@ -51,6 +51,10 @@ LoadReport load_pretrained(Model& model, const std::string& place, const Pretrai
   if (is_gguf(place)) weights = gguf_weights(std::make_shared<const GgufFile>(GgufFile::open(place)));
   else weights = stored_tensors(files.emplace(SafetensorsFolder::open(place)));
   how.dtype = chosen_dtype(options.dtype, config, weights);
+  // New heads are small; a config that wants more than the file has beside them lies.
+  constexpr int64_t kHead = 64 << 20;
+  how.most_fresh_bytes = kHead;
+  for (const StoredTensor& one : weights) *how.most_fresh_bytes += one.shape.numel() * size_of(one.dtype);
   LoadReport report = load_state(model, files ? files->files()[0].path() : place, weights, how);
   const std::vector<std::string> fresh = report.fresh();
   ROTE_CHECK(fresh.empty() || fresh.size() < model.named_parameters().size(), IoError, "read ", place,

@@ -186,6 +186,17 @@ LoadReport load_state(Module& module, const std::string& from, const std::vector
              counted(report.missing, "keys missing"), ", ", counted(report.unexpected, "unused"),
              ". With ignore_mismatched_sizes it is drawn anew.");
 
+  int64_t fresh_bytes = 0;  // REQUIRES of empty(): each has less than 2^48
+  std::string widest;
+  for (const std::string& name : report.fresh()) {
+    const Tensor& x = wanted.tensors.at(name);
+    const int64_t bytes = x.numel() * size_of(x.dtype());
+    if (widest.empty() || bytes > wanted.tensors.at(widest).numel() * size_of(wanted.tensors.at(widest).dtype())) widest = name;
+    fresh_bytes += bytes;
+  }
+  ROTE_CHECK(!options.most_fresh_bytes || fresh_bytes <= *options.most_fresh_bytes, IoError, "load ", from, ": ", report.fresh().size(), " parameters of ",
+             fresh_bytes, " bytes, as ", widest, " ", describe(wanted.tensors.at(widest)), ", would have no value in the file; the config belongs to another model.");
+
   if (options.dtype) module.to(*options.dtype);
   const Wanted converted(module);
   std::map<size_t, std::string> by_place;

@@ -29,6 +29,7 @@ struct LoadStateOptions {
   bool ignore_mismatched_sizes = false;  // leave such parameters as they are and report them
   std::string base_prefix;               // keys are taken with and without `<base_prefix>.` in front
   std::function<std::string(const std::string&)> stored_name = {};  // and as this says, where it says another name
+  std::optional<int64_t> most_fresh_bytes = {};                     // IoError, before anything is read, where the file leaves more without a value
   std::optional<DType> dtype = {};                                  // what floating parameters become before they are read; none: they stay
 };
 

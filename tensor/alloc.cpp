@@ -1,9 +1,11 @@
 #include "tensor/alloc.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -39,7 +41,23 @@ void drop_free(Cache& c) {
   c.free.clear();
 }
 
+int64_t read_machine_memory() {
+  int64_t bytes = INT64_MAX;
+  struct sysinfo system;
+  if (sysinfo(&system) == 0) bytes = static_cast<int64_t>((system.totalram + system.totalswap) * system.mem_unit);
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {  // of a container, version 2 and 1
+    int64_t allowed = 0;
+    if (std::ifstream(path) >> allowed && allowed > 0) bytes = std::min(bytes, allowed);
+  }
+  return bytes;
+}
+
 }  // namespace
+
+int64_t machine_memory() {
+  static const int64_t bytes = read_machine_memory();
+  return bytes;
+}
 
 void* allocate(int64_t bytes) {
   Cache& c = cache();
@@ -58,6 +76,9 @@ void* allocate(int64_t bytes) {
     if (over) drop_free(c);
     ROTE_CHECK(c.limit == 0 || c.figures.in_use + size <= c.limit, MemoryError, "allocate: ", size, " bytes over the limit of ", c.limit,
                " bytes, ", c.figures.in_use, " in use; a smaller batch needs less.");
+    if (size >= kHuge && c.figures.in_use + c.figures.cached + size > machine_memory()) drop_free(c);
+    ROTE_CHECK(size < kHuge || c.figures.in_use + size <= machine_memory(), MemoryError, "allocate: ", size, " bytes with ", c.figures.in_use,
+               " in use are more than the ", machine_memory(), " of this machine; a smaller model or batch needs less.");
     // The size is not rounded up to huge pages: a block larger than its request would not be found again by the next request of that size.
     const size_t align = static_cast<size_t>(size >= kHuge ? kHuge : kAlign);
     if (posix_memalign(&block, align, static_cast<size_t>(size)) != 0) {

@@ -170,7 +170,7 @@ ModelOutput BartModel::forward(const Batch& in) {
 }
 
 BartForConditionalGeneration::BartForConditionalGeneration(std::shared_ptr<BartConfig> config)
-    : Model(config), model(config), lm_head(config->d_model, config->vocab_size, {.bias = false}), final_logits_bias(zeros({1, config->vocab_size})) {
+    : Model(config), model(config), lm_head(config->d_model, config->vocab_size, {.bias = false}), final_logits_bias(started({1, config->vocab_size}, 0)) {
   lm_head.weight = model.shared.weight;
   add_saved_buffers({{"final_logits_bias", final_logits_bias}});
   add_modules({{"model", model}, {"lm_head", lm_head}});

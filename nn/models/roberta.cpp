@@ -78,7 +78,7 @@ ModelOutput RobertaForSequenceClassification::forward(const Batch& in) {
 }
 
 RobertaLMHead::RobertaLMHead(const RobertaConfig& c)
-    : bias(zeros({c.vocab_size})), dense(c.hidden_size, c.hidden_size), decoder(c.hidden_size, c.vocab_size), layer_norm(c.hidden_size, {.eps = c.layer_norm_eps}) {
+    : bias(started({c.vocab_size}, 0)), dense(c.hidden_size, c.hidden_size), decoder(c.hidden_size, c.vocab_size), layer_norm(c.hidden_size, {.eps = c.layer_norm_eps}) {
   if (c.tie_word_embeddings) decoder.bias = bias;
   add_parameters({{"bias", bias}});
   add_modules({{"dense", dense}, {"layer_norm", layer_norm}, {"decoder", decoder}});

@@ -66,7 +66,7 @@ ViTPatchEmbeddings::ViTPatchEmbeddings(const ViTConfig& c) : projection(c.num_ch
 Tensor ViTPatchEmbeddings::forward(const Tensor& pixel_values) { return transpose(flatten(projection(pixel_values), 2, 3), 1, 2); }
 
 ViTEmbeddings::ViTEmbeddings(const ViTConfig& c)
-    : cls_token(zeros({1, 1, c.hidden_size})), position_embeddings(zeros({1, c.patches() + 1, c.hidden_size})), patch_embeddings(c), dropout(c.hidden_dropout_prob) {
+    : cls_token(empty({1, 1, c.hidden_size})), position_embeddings(empty({1, c.patches() + 1, c.hidden_size})), patch_embeddings(c), dropout(c.hidden_dropout_prob) {
   add_parameters({{"cls_token", cls_token}, {"position_embeddings", position_embeddings}});
   add_modules({{"patch_embeddings", patch_embeddings}, {"dropout", dropout}});
 }
