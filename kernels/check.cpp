@@ -24,7 +24,34 @@ int64_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+std::string one_line(const std::string& text) {
+  static const char kHex[] = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F) line += c;
+    else if (c == '\n') line += "\\n";
+    else line += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+  }
+  constexpr size_t kBefore = 3000, kAfter = 900;
+  if (line.size() <= kBefore + kAfter) return line;
+  const auto begins = [&](size_t i) { return (static_cast<unsigned char>(line[i]) & 0xC0) != 0x80; };  // a character of UTF-8
+  size_t before = kBefore, after = line.size() - kAfter;
+  while (before > 0 && !begins(before)) --before;
+  while (after < line.size() && !begins(after)) ++after;
+  return line.substr(0, before) + " … " + line.substr(after);
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + one_line(line);
+  return text;
+}
+
 }  // namespace
+
+Error::Error(ErrorKind kind, const std::string& text) : kind(kind), text(one_line(text)) {}
+Error::Error(ErrorKind kind, const std::vector<std::string>& lines) : kind(kind), text(joined(lines)) {}
 
 std::string nearest(const std::string& word, const std::string* known, int64_t count) {
   std::string best;

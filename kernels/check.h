@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rote {
 
@@ -15,7 +16,10 @@ enum class ErrorKind { memory, shape, dtype, device, argument, state, io, non_fi
 
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string text) : kind(kind), text(std::move(text)) {}
+  // The text becomes one line of at most 4000 bytes: names come from files. What cannot be printed is written \n or \x07, a long middle left out.
+  Error(ErrorKind kind, const std::string& text);
+  // Several faults, a line each.
+  Error(ErrorKind kind, const std::vector<std::string>& lines);
   const char* what() const noexcept override { return text.c_str(); }
   const ErrorKind kind;
   const std::string text;
@@ -23,7 +27,8 @@ class Error : public std::exception {
 
 template <ErrorKind K>
 struct ErrorOf : Error {
-  explicit ErrorOf(std::string text) : Error(K, std::move(text)) {}
+  explicit ErrorOf(const std::string& text) : Error(K, text) {}
+  explicit ErrorOf(const std::vector<std::string>& lines) : Error(K, lines) {}
 };
 
 using MemoryError = ErrorOf<ErrorKind::memory>;

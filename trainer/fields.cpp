@@ -172,10 +172,7 @@ Value normalised(const ArgumentRow& row, const Value& value) {
 }
 
 void throw_faults(const std::vector<std::string>& faults) {
-  if (faults.empty()) return;
-  std::string text;
-  for (const std::string& fault : faults) text += (text.empty() ? "" : "\n") + fault;
-  throw ArgumentError(text);
+  if (!faults.empty()) throw ArgumentError(faults);
 }
 
 }  // namespace rote
