@@ -1,6 +1,7 @@
 #include "nn/model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "autograd/ops/loss.h"
 #include "nn/conv.h"
@@ -190,20 +191,15 @@ bool Model::wants_attentions(const Batch& in) const { return in.output_attention
 
 void Model::init_weights(const std::function<bool(const std::string&)>& wanted) {
   const double std = config_ ? config_->initializer_range : Config().initializer_range;
-  std::vector<std::string> names;
+  std::set<std::string> names;
   each_parameter([&](const std::string& name, Tensor&, bool first) {
-    if (first && wanted(name)) names.push_back(name);
+    if (first && wanted(name)) names.insert(name);
   });
   const NamedTensors buffers = saved_buffers();
   for (const auto& [name, tensor] : buffers)
-    if (wanted(name)) names.push_back(name);
+    if (wanted(name)) names.insert(name);
   for (const NamedModule& one : named_modules()) {
-    const auto takes = [&](const char* part) {
-      const auto found = std::find(names.begin(), names.end(), one.name.empty() ? part : one.name + "." + part);
-      if (found == names.end()) return false;
-      names.erase(found);
-      return true;
-    };
+    const auto takes = [&](const char* part) { return names.erase(one.name.empty() ? part : one.name + "." + part) > 0; };
     const std::string weight = one.name + ".weight";
     one.module->init_own(takes, one.name, std);
     if (auto* linear = dynamic_cast<Linear*>(one.module)) {
@@ -224,10 +220,10 @@ void Model::init_weights(const std::function<bool(const std::string&)>& wanted) 
     }
   }
   each_parameter([&](const std::string& name, Tensor& tensor, bool) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) fill(tensor, 0);
+    if (names.count(name) > 0) fill(tensor, 0);
   });
   for (const auto& [name, tensor] : buffers)
-    if (std::find(names.begin(), names.end(), name) != names.end()) fill(tensor, 0);
+    if (names.count(name) > 0) fill(tensor, 0);
 }
 
 void Model::initialise() {

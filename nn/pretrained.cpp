@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "nn/gguf.h"
 #include "nn/hub.h"
@@ -59,7 +60,8 @@ LoadReport load_pretrained(Model& model, const std::string& place, const Pretrai
   const std::vector<std::string> fresh = report.fresh();
   ROTE_CHECK(fresh.empty() || fresh.size() < model.named_parameters().size(), IoError, "read ", place,
              ": no tensor of its weights belongs to the model; it holds another architecture.");
-  if (!fresh.empty()) model.init_weights([&](const std::string& name) { return std::find(fresh.begin(), fresh.end(), name) != fresh.end(); });
+  const std::set<std::string> drawn(fresh.begin(), fresh.end());
+  if (!fresh.empty()) model.init_weights([&](const std::string& name) { return drawn.count(name) > 0; });
   if (options.trust_remote_code) report.notes.push_back("trust_remote_code: code beside the weights is Python and was not run; the model is the built-in one.");
   model.eval();
   return report;
