@@ -55,7 +55,7 @@ foreach(room kernels tensor autograd nn trainer)
 endforeach()
 target_link_libraries_if(test-autograd PRIVATE test_lane)
 rote_tests(optim tests/optim test_lane ${rooms})  # its golden schedules are JSON, read with the trainer's reader
-rote_tests(house tests ${rooms})
+rote_tests(house tests fuzz_targets ${rooms})
 foreach(command rote rote-conformance train_mlp own_op test_lane)
   if(TARGET test-house AND TARGET ${command})
     add_dependencies(test-house ${command})

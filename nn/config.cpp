@@ -142,8 +142,8 @@ void take_labels(const std::string& path, json& left, std::vector<std::string>& 
   for (const char* key : {"id2label", "label2id", "num_labels", "_num_labels"}) left.erase(key);
   if (map.is_null()) {
     if (count.is_null()) return;
-    ROTE_CHECK(count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 1'000'000, ArgumentError, "read ", path, ": num_labels is ",
-               count.dump(), "; it must be a whole number of at least 1.");
+    ROTE_CHECK(count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 100'000, ArgumentError, "read ", path, ": num_labels is ",
+               count.dump(), "; it must be a whole number in 1…100000.");
     labels.clear();
     labels.reserve(count.get<size_t>());
     for (int64_t i = 0; i < count.get<int64_t>(); ++i) labels.push_back("LABEL_" + std::to_string(i));

@@ -39,7 +39,7 @@ const std::vector<std::string>& files() {
       const std::string file = at->path().lexically_relative(root).string();
       const std::string name = at->path().filename().string();
       const bool built = std::filesystem::exists(at->path() / "CMakeCache.txt");
-      if (at->is_directory() && (name[0] == '.' || name == "__pycache__" || built || file == "tests/golden")) {
+      if (at->is_directory() && (name[0] == '.' || name == "__pycache__" || built || file == "tests/golden" || file == "tests/fuzz/corpus")) {
         at.disable_recursion_pending();
       } else if (at->is_regular_file() && name[0] != '.') {
         found.push_back(file);

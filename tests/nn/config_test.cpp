@@ -72,7 +72,7 @@ TEST_CASE("config: id2label goes before num_labels and must number from 0") {
   CHECK(read(R"({"num_labels":7,"id2label":{"1":"no","0":"yes"}})").labels == std::vector<std::string>{"yes", "no"});
   CHECK(has(refusal(R"({"id2label":{"1":"a","2":"b"}})"), "id2label has 2 names but none for 0; the ids must be 0 … 1."));
   CHECK(has(refusal(R"({"id2label":[]})"), "id2label is []; it must be a map"));
-  CHECK(has(refusal(R"({"num_labels":0})"), "num_labels is 0; it must be a whole number of at least 1."));
+  CHECK(has(refusal(R"({"num_labels":0})"), "num_labels is 0; it must be a whole number in 1…100000."));
 }
 
 TEST_CASE("config: values of the wrong kind and models that are not built are named") {
