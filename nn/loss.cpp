@@ -28,18 +28,26 @@ double divisor(const Signature& signature, const Batch& in, size_t which) {
   return static_cast<double>(std::max<int64_t>(counts[which], 1));
 }
 
-Tensor class_loss(const Tensor& logits, const Tensor& labels, double n, int64_t ignore_index) {
+Tensor class_loss(const Tensor& logits, const Tensor& labels, double n, const ClassLossOptions& options) {
   if (!labels.defined()) return {};
   const Shape rows = logits.shape().slice(0, logits.axes() - 1);
-  return loss_sum(cross_entropy_each(logits, shaped(labels, rows, DType::i64), {.ignore_index = ignore_index}), n);
+  return loss_sum(cross_entropy_each(logits, shaped(labels, rows, DType::i64), {.ignore_index = options.ignore_index, .label_smoothing = options.smoothing}), n);
 }
 
-Tensor next_token_loss(const Tensor& logits, const Batch& in) {
+Tensor next_token_loss(const Tensor& logits, const Batch& in, double smoothing) {
   const Tensor labels = in.find("labels");
   if (!labels.defined()) return {};
   const int64_t T = labels.size(1);
   const double n = divisor({.scored = Scored::next_token}, in);
-  return class_loss(slice(logits, 1, 0, T - 1), contiguous(slice(labels, 1, 1, T)), n);
+  return class_loss(slice(logits, 1, 0, T - 1), contiguous(slice(labels, 1, 1, T)), n, {.smoothing = smoothing});
+}
+
+Tensor smoothed_loss(const Signature& signature, const Tensor& logits, const Batch& in, double smoothing) {
+  if (signature.scored == Scored::next_token) return next_token_loss(logits, in, smoothing);
+  const Tensor labels = in.find("labels");
+  ROTE_CHECK((signature.scored == Scored::rows || signature.scored == Scored::not_ignored) && labels.defined() && !is_floating(labels.dtype()), ArgumentError,
+             "label_smoothing_factor: the model scores no classes by its labels, there is nothing to smooth; leave it at 0.");
+  return class_loss(logits, labels, divisor(signature, in), {.smoothing = smoothing});
 }
 
 Scored sequence_scored(const Config& config) {
@@ -75,8 +83,8 @@ void answer_spans(ModelOutput& out, const Tensor& logits, const Batch& in, const
   const Tensor start = in.find("start_positions"), end = in.find("end_positions");
   if (!start.defined() || !end.defined()) return;
   const int64_t T = logits.size(1);
-  out.loss = class_loss(out.start_logits, clamped(start, T), 2 * divisor(signature, in, 0), T) +
-             class_loss(out.end_logits, clamped(end, T), 2 * divisor(signature, in, 1), T);
+  out.loss = class_loss(out.start_logits, clamped(start, T), 2 * divisor(signature, in, 0), {.ignore_index = T}) +
+             class_loss(out.end_logits, clamped(end, T), 2 * divisor(signature, in, 1), {.ignore_index = T});
 }
 
 ModelOutput with_states_of(const ModelOutput& encoded) {

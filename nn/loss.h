@@ -9,9 +9,16 @@ namespace rote::nn {
 double divisor(const Signature& signature, const Batch& in, size_t which = 0);
 
 // logits [*,V], labels i64 of as many elements as logits have rows; -100 is not scored. Undefined without labels.
-Tensor class_loss(const Tensor& logits, const Tensor& labels, double n, int64_t ignore_index = -100);
+struct ClassLossOptions {
+  int64_t ignore_index = -100;
+  double smoothing = 0;
+};
+Tensor class_loss(const Tensor& logits, const Tensor& labels, double n, const ClassLossOptions& options = {});
 // The loss of Scored::next_token: logits [B,T,V] at t against labels [B,T] at t+1. Undefined without labels.
-Tensor next_token_loss(const Tensor& logits, const Batch& in);
+Tensor next_token_loss(const Tensor& logits, const Batch& in, double smoothing = 0);
+// The loss of a model that scores classes (rows, not_ignored, next_token) from its logits and the batch's labels, each target smoothed: it costs
+// (1-s)·(-log p[label]) + s/V·Σ -log p.  Szegedy et al. 2015, arXiv:1512.00567. ArgumentError where no classes are scored.
+Tensor smoothed_loss(const Signature& signature, const Tensor& logits, const Batch& in, double smoothing);
 // The loss of a sequence classifier by the config's problem_type: cross-entropy of logits [B,L] and labels [B], binary cross-entropy with
 // floating labels [B,L], or squared error. Where the config leaves it open, the first labels decide: one label is a regression, integers
 // are classes, floating ones are multi-label. Undefined without labels.

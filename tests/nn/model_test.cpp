@@ -162,3 +162,20 @@ TEST_CASE("loss: next tokens, squared errors and binary cross-entropies are the 
   CHECK(near(nn::binary_loss(y, from_values({2}, std::vector<float>{1, 0}), 2).item(), (std::log1p(std::exp(-1.0)) + std::log1p(std::exp(-2.0))) / 2, 1e-6));
   CHECK_THROWS_AS(nn::squared_loss(y, zeros({3}), 1), ShapeError);
 }
+
+TEST_CASE("loss: smoothed targets are the reference's numbers, over the window's count, shifted where the next token is scored") {
+  const Tensor logits = from_values({3, 3}, std::vector<float>{2, 0, -1, 0.5f, 0.5f, 0.5f, 1, 3, 0});
+  nn::Batch in;
+  in.set("labels", i64({3}, {0, -100, 1}));
+  const nn::Signature tokens{.scored = nn::Scored::not_ignored};
+  const std::pair<double, double> table[] = {{0, 0.169846020}, {0.1, 0.336512686}, {0.5, 1.003179352}};
+  for (const auto& [smoothing, expected] : table) CHECK(near(nn::smoothed_loss(tokens, logits, in, smoothing).item(), expected, 1e-6));
+  in.num_items = {4};
+  CHECK(near(nn::smoothed_loss(tokens, logits, in, 0.1).item(), 0.336512686 / 2, 1e-6));
+  nn::Batch causal;
+  causal.set("labels", i64({1, 4}, {7, 0, -100, 1}));  // the first is never scored
+  const Tensor ahead = cat({reshape(logits, {1, 3, 3}), zeros({1, 1, 3})}, 1);
+  CHECK(near(nn::smoothed_loss({.scored = nn::Scored::next_token}, ahead, causal, 0.1).item(), 0.336512686, 1e-6));
+  CHECK_THROWS_WITH_AS(nn::smoothed_loss({.scored = nn::Scored::row_elements}, logits, in, 0.1),
+                       "label_smoothing_factor: the model scores no classes by its labels, there is nothing to smooth; leave it at 0.", ArgumentError);
+}
