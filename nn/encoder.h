@@ -7,6 +7,7 @@
 #include "nn/attention.h"
 #include "nn/container.h"
 #include "nn/model.h"
+#include "nn/recompute.h"
 
 namespace rote::nn {
 
@@ -18,7 +19,8 @@ ModelOutput encode(ModuleList<L>& layers, const Tensor& x, bool with_states, boo
   out.last_hidden_state = x;
   if (with_states) out.hidden_states.push_back(x);
   for (size_t i = 0; i < layers.size(); ++i) {
-    const AttentionResult result = layers[i](out.last_hidden_state, beside..., with_probabilities);
+    const auto call = [&layer = layers[i], with_probabilities, beside...](const Tensor& in) { return AttentionResult(layer(in, beside..., with_probabilities)); };
+    const AttentionResult result = run_layer(i, with_probabilities, out.last_hidden_state, call);
     out.last_hidden_state = result.context;
     if (with_states) out.hidden_states.push_back(result.context);
     if (with_probabilities) out.attentions.push_back(result.probabilities);

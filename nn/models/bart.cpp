@@ -5,6 +5,7 @@
 #include "autograd/ops.h"
 #include "nn/family.h"
 #include "nn/loss.h"
+#include "nn/recompute.h"
 
 namespace rote::nn {
 
@@ -105,13 +106,13 @@ BartLayer::Result BartLayer::forward(const Tensor& x, size_t layer, const Decode
   Result result{self_attn_layer_norm(x + dropout(self.context)), self.probabilities, {}};
   if (encoder_attn) {
     const auto keys = [&] { return encoder_attn->keys_of(in.encoded); };
-    const AttentionResult cross = (*encoder_attn)(result.x, in.cache != nullptr ? in.cache->once(layer, keys) : keys(),
+    const AttentionResult cross = (*encoder_attn)(result.context, in.cache != nullptr ? in.cache->once(layer, keys) : keys(),
                                                   AttendOptions{.mask = in.encoded_mask, .with_probabilities = in.with_probabilities});
-    result.x = (*encoder_attn_layer_norm)(result.x + dropout(cross.context));
+    result.context = (*encoder_attn_layer_norm)(result.context + dropout(cross.context));
     result.cross_probabilities = cross.probabilities;
   }
-  const Tensor wide = activation_dropout(activation_fn(fc1(result.x)));
-  result.x = final_layer_norm(result.x + dropout(fc2(wide)));
+  const Tensor wide = activation_dropout(activation_fn(fc1(result.context)));
+  result.context = final_layer_norm(result.context + dropout(fc2(wide)));
   return result;
 }
 
@@ -135,8 +136,9 @@ ModelOutput BartStack::forward(const Tensor& ids, const DecoderSurroundings& in,
   ModelOutput out;
   for (size_t i = 0; i < layers.size(); ++i) {
     if (with_states) out.hidden_states.push_back(x);
-    const BartLayer::Result result = layers[i](x, i, in);
-    x = result.x;
+    const auto call = [&layer = layers[i], i, in](const Tensor& y) { return layer(y, i, in); };
+    const BartLayer::Result result = run_layer(i, in.with_probabilities, x, call);
+    x = result.context;
     if (!in.with_probabilities) continue;
     out.attentions.push_back(result.self_probabilities);
     if (result.cross_probabilities.defined()) out.cross_attentions.push_back(result.cross_probabilities);

@@ -60,7 +60,7 @@ struct BartLayer : Layer<BartLayer> {
   Dropout dropout, activation_dropout;
 
   struct Result {
-    Tensor x, self_probabilities, cross_probabilities;
+    Tensor context, self_probabilities, cross_probabilities;
   };
   BartLayer(const BartConfig& c, bool decoder);
   std::string class_name() const override { return encoder_attn ? "BartDecoderLayer" : "BartEncoderLayer"; }

@@ -5,6 +5,7 @@
 #include "autograd/ops.h"
 #include "nn/family.h"
 #include "nn/loss.h"
+#include "nn/recompute.h"
 
 namespace rote::nn {
 
@@ -123,7 +124,8 @@ ModelOutput GPT2Model::forward(const Batch& in) {
   ModelOutput out;
   for (size_t i = 0; i < h.size(); ++i) {
     if (with_states) out.hidden_states.push_back(x);
-    AttentionResult result = h[i](x, mask, with_probabilities, in.cache);
+    const auto call = [&block = h[i], mask, with_probabilities, cache = in.cache](const Tensor& y) { return block(y, mask, with_probabilities, cache); };
+    const AttentionResult result = run_layer(i, with_probabilities, x, call);
     x = result.context;
     if (with_probabilities) out.attentions.push_back(result.probabilities);
   }

@@ -3,6 +3,7 @@
 #include "autograd/ops.h"
 #include "nn/family.h"
 #include "nn/loss.h"
+#include "nn/recompute.h"
 
 namespace rote::nn {
 
@@ -181,7 +182,8 @@ ModelOutput LlamaModel::forward(const Batch& in) {
   const bool with_states = wants_hidden_states(in);
   for (size_t i = 0; i < layers.size(); ++i) {
     if (with_states) out.hidden_states.push_back(x);
-    const AttentionResult result = layers[i](x, context);
+    const auto call = [&layer = layers[i], context](const Tensor& in) { return layer(in, context); };
+    const AttentionResult result = run_layer(i, context.with_probabilities, x, call);
     x = result.context;
     if (context.with_probabilities) out.attentions.push_back(result.probabilities);
   }

@@ -9,6 +9,7 @@
 #include "kernels/math64.h"
 #include "nn/family.h"
 #include "nn/loss.h"
+#include "nn/recompute.h"
 
 namespace rote::nn {
 
@@ -169,6 +170,18 @@ T5Parts::T5Parts(const T5Config& c, bool first, bool decoder) : self(c, first, !
 
 T5Block::T5Block(const T5Config& c, bool first, bool decoder) : layer(c, first, decoder) { add_modules({{"layer", layer}}); }
 
+T5Block::Result T5Block::forward(const Tensor& x, size_t i, const AttendOptions& options, const DecoderSurroundings& in) {
+  const AttentionResult self = layer.self(x, i, options, in.cache);
+  Result result{self.context, self.probabilities, {}};
+  if (layer.cross) {
+    const AttentionResult cross = (*layer.cross)(result.context, i, in);
+    result.context = cross.context;
+    result.cross_probabilities = cross.probabilities;
+  }
+  result.context = layer.feed_forward(result.context);
+  return result;
+}
+
 T5Stack::T5Stack(const T5Config& c, bool is_decoder)
     : decoder(is_decoder), embed_tokens(c.vocab_size, c.d_model), final_layer_norm(c.d_model, {.eps = c.layer_norm_epsilon}), dropout(c.dropout_rate) {
   const int64_t layers = is_decoder ? c.num_decoder_layers.value_or(c.num_layers) : c.num_layers;
@@ -188,15 +201,12 @@ ModelOutput T5Stack::forward(const Tensor& ids, DecoderSurroundings in, bool wit
   ModelOutput out;
   for (size_t i = 0; i < block.size(); ++i) {
     if (with_states) out.hidden_states.push_back(x);
-    const CallGuard guard(block[i]);
-    T5Parts& layer = block[i].layer;
-    AttentionResult result = layer.self(x, i, options, in.cache);
-    if (in.with_probabilities) out.attentions.push_back(result.probabilities);
-    if (layer.cross) {
-      result = (*layer.cross)(result.context, i, in);
-      if (in.with_probabilities) out.cross_attentions.push_back(result.probabilities);
-    }
-    x = layer.feed_forward(result.context);
+    const auto call = [&layer = block[i], i, options, in](const Tensor& y) { return layer(y, i, options, in); };
+    const T5Block::Result result = run_layer(i, in.with_probabilities, x, call);
+    x = result.context;
+    if (!in.with_probabilities) continue;
+    out.attentions.push_back(result.self_probabilities);
+    if (result.cross_probabilities.defined()) out.cross_attentions.push_back(result.cross_probabilities);
   }
   out.last_hidden_state = dropout(final_layer_norm(x));
   if (with_states) out.hidden_states.push_back(out.last_hidden_state);

@@ -115,7 +115,11 @@ struct T5Parts : Module {  // the members of a block under the names 0, 1, 2
 struct T5Block : Layer<T5Block> {
   T5Parts layer;
 
+  struct Result {
+    Tensor context, self_probabilities, cross_probabilities;
+  };
   T5Block(const T5Config& c, bool first, bool decoder);
+  Result forward(const Tensor& x, size_t i, const AttendOptions& options, const DecoderSurroundings& in);
 };
 
 // Encoder or decoder.
