@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "autograd/node.h"
+#include "autograd/op_timer.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/view.h"
@@ -116,7 +117,10 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
       for (size_t i = 0; i < call.dout.size(); ++i) widen(op.schema.outputs[i], call.dout[i]);
     }
   }
-  with_default_control([&] { again ? op.again(call) : op.backward(call); });
+  {
+    const TimedOp timed(op.row.name, Phase::backward, node->path, call.in_shapes);
+    with_default_control([&] { again ? op.again(call) : op.backward(call); });
+  }
   for (size_t i = 0; i < call.din.size(); ++i)
     if (call.din[i].defined()) call.din[i] = to(call.din[i], call.in_dtypes[i]);
   if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, call.amax, node->out_shapes[0]});

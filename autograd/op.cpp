@@ -6,6 +6,7 @@
 
 #include "autograd/inplace.h"
 #include "autograd/node.h"
+#include "autograd/op_timer.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
 #include "tensor/generator.h"
@@ -239,7 +240,11 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
     if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula == nullptr)
       call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema)});
   if (op.infer != nullptr) op.infer(call);
-  with_default_control([&] { op.forward(call); });
+  const int path = intern_path(module_path());
+  {
+    const TimedOp timed(op.row.name, Phase::forward, path, call.in_shapes);
+    with_default_control([&] { op.forward(call); });
+  }
   if (narrow) {
     call.in = std::move(given);
     for (size_t i = 0; i < call.out.size(); ++i)
@@ -247,7 +252,6 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   }
   for (Tensor& y : call.out) settle(y, call.in);
 
-  const int path = intern_path(module_path());
   if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, call.out[0].shape()});
   std::vector<bool> wanted(call.in.size());
   bool any = false;
