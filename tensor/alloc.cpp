@@ -121,8 +121,11 @@ void empty_cache() noexcept {
 }
 
 void set_memory_limit(int64_t bytes) {
-  const std::lock_guard lock(cache().mutex);
-  cache().limit = bytes;
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  c.limit = bytes;
+  // What is cached counts: a block that is given again is not asked about.
+  if (bytes > 0 && c.figures.in_use + c.figures.cached > bytes) drop_free(c);
 }
 
 }  // namespace rote

@@ -83,6 +83,10 @@ TEST_CASE("alloc: a freed block is used again and figures follow") {
   set_memory_limit(memory_figures().in_use + 4096);
   CHECK_THROWS_AS(allocate(1 << 20), MemoryError);
   set_memory_limit(0);
+  release(allocate(1 << 20));  // a block of the cache is no way around the limit
+  set_memory_limit(memory_figures().in_use + 4096);
+  CHECK_THROWS_AS(allocate(1 << 20), MemoryError);
+  set_memory_limit(0);
 }
 
 TEST_CASE("print: aligned, abridged, with dtype and shape") {
