@@ -17,14 +17,16 @@ std::string joined(const std::string& prefix, const std::string& name) { return 
 
 }  // namespace
 
-std::string Module::class_name() const {
-  char* text = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, nullptr);
-  std::string name = text != nullptr ? text : typeid(*this).name();
+std::string short_type_name(const std::type_info& type) {
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr);
+  std::string name = text != nullptr ? text : type.name();
   std::free(text);
   name.resize(std::min(name.size(), name.find('<')));
   const size_t colon = name.rfind(':');
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }
+
+std::string Module::class_name() const { return short_type_name(typeid(*this)); }
 
 struct Module::Hooks {
   struct One {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@
 namespace rote::nn {
 
 class Module;
+
+// The name of a class without namespaces and template arguments.
+std::string short_type_name(const std::type_info& type);
 
 struct NamedModule {
   std::string name;  // dotted, empty for the root

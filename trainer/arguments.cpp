@@ -127,6 +127,10 @@ std::vector<std::string> resolve_all(T& args) {
   std::vector<std::string> faults;
   resolve_output_dir(args);
   if (!args.disable_tqdm) args.disable_tqdm = args.log_level == LogLevel::error || args.log_level == LogLevel::critical;
+  if (args.activation_checkpointing_kwargs)
+    for (const auto& [name, value] : *args.activation_checkpointing_kwargs)
+      if (name != "every_n_layers" || value.as_int() == nullptr || *value.as_int() < 1)
+        faults.push_back("--activation_checkpointing_kwargs: has " + name + " " + json_text(value) + "; it takes every_n_layers, a whole number from 1 on.");
   if (!std::isfinite(args.num_train_epochs))
     faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
   resolve_steps(args, faults);
@@ -158,6 +162,15 @@ ArgumentTable<T> make_table() {
           field(&T::adam_epsilon, {.name = "adam_epsilon", .help = "added to the root of that mean"}),
           field(&T::gradient_accumulation_steps, {.name = "gradient_accumulation_steps", .help = "micro-batches of one update", .at_least = 1, .below = kMany}),
           field(&T::max_grad_norm, {.name = "max_grad_norm", .help = "norm to which gradients are clipped, 0 for no clipping", .at_least = 0}),
+          field(&T::label_smoothing_factor,
+                {.name = "label_smoothing_factor", .help = "share of a target that is spread over all classes", .at_least = 0, .below = 1}),
+          field(&T::activation_checkpointing,
+                {.name = "activation_checkpointing", .help = "layers keep their inputs only and run again in backward: less memory, the same bits"}),
+          field(&T::activation_checkpointing_kwargs, {.name = "activation_checkpointing_kwargs", .help = "{\"every_n_layers\": 2} for every second layer"}),
+          field(&T::use_cache, {.name = "use_cache", .help = "what the saved config.json says of use_cache, where it says it"}),
+          field(&T::neftune_noise_alpha, {.name = "neftune_noise_alpha", .help = "noise on the embeddings of training rows (NEFTune)", .at_least = 0, .below = kInfinity}),
+          field(&T::auto_find_batch_size,
+                {.name = "auto_find_batch_size", .help = "smaller micro-batches, more of them an update, where memory does not reach (--memory_limit)"}),
           field(&T::logging_strategy, {.name = "logging_strategy", .help = "when to log"}),
           field(&T::logging_steps,
                 {.name = "logging_steps", .help = "between two logs, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
@@ -179,16 +192,26 @@ ArgumentTable<T> make_table() {
           field(&T::eval_delay, {.name = "eval_delay", .help = "no evaluation before this point", .unit = "updates or epochs", .below = kInfinity}),
           field(&T::per_device_eval_batch_size,
                 {.name = "per_device_eval_batch_size", .help = "size of a batch in evaluation", .unit = "rows", .at_least = 1, .below = kMany}),
+          field(&T::prediction_loss_only, {.name = "prediction_loss_only", .help = "evaluate the loss alone"}),
           field(&T::eval_on_start, {.name = "eval_on_start", .help = "evaluate before the first update"}),
+          field(&T::eval_do_concat_batches, {.name = "eval_do_concat_batches", .help = "metrics see all rows at once; else a list of batches"}),
+          field(&T::eval_accumulation_steps,
+                {.name = "eval_accumulation_steps", .help = "batches between moves to host memory", .at_least = 1, .action = FieldAction::ignore, .reason = "outputs are in host memory"}),
+          field(&T::include_for_metrics, {.name = "include_for_metrics", .help = "what metrics see beside outputs and labels", .words = {"inputs", "loss"}}),
+          field(&T::batch_eval_metrics, {.name = "batch_eval_metrics", .help = "metrics are computed batch by batch, nothing is kept"}),
           field(&T::save_only_model, {.name = "save_only_model", .help = "checkpoints without what a resume needs"}),
           field(&T::save_strategy, {.name = "save_strategy", .help = "when to save a checkpoint"}),
           field(&T::save_steps,
                 {.name = "save_steps", .help = "between two checkpoints, below 1 a share of the run", .unit = "updates", .at_least = 0, .below = kMostSteps}),
           field(&T::save_total_limit, {.name = "save_total_limit", .help = "checkpoints to keep, the newest and the best always"}),
+          field(&T::enable_jit_checkpoint, {.name = "enable_jit_checkpoint", .help = "on SIGTERM save a checkpoint after the update under way, then end"}),
           field(&T::load_best_model_at_end, {.name = "load_best_model_at_end", .help = "end with the weights of the best evaluation"}),
           field(&T::metric_for_best_model, {.name = "metric_for_best_model", .help = "what the best is judged by, loss where it is needed"}),
           field(&T::greater_is_better, {.name = "greater_is_better", .help = "direction of that metric, else by whether its name ends in loss"}),
           field(&T::ignore_data_skip, {.name = "ignore_data_skip", .help = "resume at the start of the epoch, not within"}),
+          field(&T::restore_callback_states_from_checkpoint,
+                {.name = "restore_callback_states_from_checkpoint", .help = "callbacks take their options too from the checkpoint, not only what they counted"}),
+          field(&T::full_determinism, {.name = "full_determinism", .help = "demand what holds in any case: no bit hangs on threads or machine"}),
           field(&T::seed, {.name = "seed", .help = "seed of weights, dropout and data order", .at_least = 0, .below = kSeedEnd}),
           field(&T::data_seed, {.name = "data_seed", .help = "seed of the data order, else seed", .at_least = 0, .below = kSeedEnd}),
           field(&T::use_cpu, {.name = "use_cpu", .help = "stay on the CPU where a GPU is there"}),
@@ -197,10 +220,11 @@ ArgumentTable<T> make_table() {
           field(&T::label_names, {.name = "label_names", .help = "columns that count as labels, else those the model declares"}),
           field(&T::train_sampling_strategy, {.name = "train_sampling_strategy", .help = "order of the training rows"}),
           field(&T::length_column_name, {.name = "length_column_name", .help = "column of lengths for group_by_length, else they are counted"}),
+          field(&T::skip_memory_metrics, {.name = "skip_memory_metrics", .help = "leave bytes allocated and peaks out of the metrics"}),
           field(&T::do_train, {.name = "do_train", .help = "for scripts: train"}),
           field(&T::do_eval, {.name = "do_eval", .help = "for scripts: evaluate, set by eval_strategy"}),
           field(&T::do_predict, {.name = "do_predict", .help = "for scripts: predict"}),
-          field(&T::resume_from_checkpoint, {.name = "resume_from_checkpoint", .help = "checkpoint folder to go on from"}),
+          field(&T::resume_from_checkpoint, {.name = "resume_from_checkpoint", .help = "checkpoint folder to go on from, true: the newest good one"}),
       },
       resolve_all,
   };
@@ -221,6 +245,12 @@ int64_t TrainingArguments::get_warmup_steps(int64_t total) const {
 std::string TrainingArguments::best_metric_key() const {
   ROTE_ASSERT(metric_for_best_model.has_value(), "best_metric_key is asked only where a metric is named");
   return metric_for_best_model->starts_with("eval_") ? *metric_for_best_model : "eval_" + *metric_for_best_model;
+}
+
+int64_t TrainingArguments::checkpointed_layers() const {
+  if (!activation_checkpointing) return 0;
+  const Value* every = activation_checkpointing_kwargs ? activation_checkpointing_kwargs->find("every_n_layers") : nullptr;
+  return every != nullptr ? *every->as_int() : 1;
 }
 
 std::string to_json_string(const TrainingArguments& args) { return json_text(to_map(args)); }

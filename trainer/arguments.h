@@ -43,6 +43,12 @@ struct TrainingArguments {
   Number adam_epsilon = 1e-8;
   int64_t gradient_accumulation_steps = 1;
   Number max_grad_norm = 1.0;
+  Number label_smoothing_factor = 0.0;
+  bool activation_checkpointing = false;
+  std::optional<ValueMap> activation_checkpointing_kwargs = {};
+  bool use_cache = false;
+  std::optional<Number> neftune_noise_alpha = {};
+  bool auto_find_batch_size = false;
   IntervalStrategy logging_strategy = IntervalStrategy::steps;
   Number logging_steps = 500;
   bool logging_first_step = false;
@@ -56,15 +62,23 @@ struct TrainingArguments {
   std::optional<Number> eval_steps = {};  // absent: resolved() takes logging_steps where it is needed
   Number eval_delay = 0;
   int64_t per_device_eval_batch_size = 8;
+  bool prediction_loss_only = false;
   bool eval_on_start = false;
+  bool eval_do_concat_batches = true;
+  std::optional<int64_t> eval_accumulation_steps = {};
+  std::vector<std::string> include_for_metrics = {};
+  bool batch_eval_metrics = false;
   bool save_only_model = false;
   SaveStrategy save_strategy = SaveStrategy::steps;
   Number save_steps = 500;
   std::optional<int64_t> save_total_limit = {};
+  bool enable_jit_checkpoint = false;
   bool load_best_model_at_end = false;
   std::optional<std::string> metric_for_best_model = {};
   std::optional<bool> greater_is_better = {};
   bool ignore_data_skip = false;
+  bool restore_callback_states_from_checkpoint = false;
+  bool full_determinism = false;
   int64_t seed = 42;
   std::optional<int64_t> data_seed = {};
   bool use_cpu = false;
@@ -73,6 +87,7 @@ struct TrainingArguments {
   std::optional<std::vector<std::string>> label_names = {};
   data::SamplingStrategy train_sampling_strategy = data::SamplingStrategy::random;
   std::string length_column_name = "length";
+  bool skip_memory_metrics = true;
   bool do_train = false;
   bool do_eval = false;
   bool do_predict = false;
@@ -84,6 +99,8 @@ struct TrainingArguments {
   int64_t sampler_seed() const { return data_seed.value_or(seed); }
   // metric_for_best_model as it is called in the evaluation's metrics, with `eval_` in front. REQUIRES: it is set.
   std::string best_metric_key() const;
+  // Of how many layers the first keeps its inputs only: every_n_layers; 0: activation checkpointing is off.
+  int64_t checkpointed_layers() const;
 
   static const ArgumentTable<TrainingArguments>& table();
 };

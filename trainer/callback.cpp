@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <typeinfo>
 
 #include "kernels/check.h"
 
@@ -61,6 +62,8 @@ CallbackState state_of_value(const Value& value) {
 
 }  // namespace
 
+std::string TrainerCallback::name() const { return nn::short_type_name(typeid(*this)); }
+
 WordList words_of(Event) {
   WordList words;
   for (const EventRow& row : kEvents) words.push_back(row.word);
@@ -71,10 +74,10 @@ void CallbackHandler::add(std::shared_ptr<TrainerCallback> callback) {
   for (const Entry& entry : entries_)
     if (entry.callback && entry.callback->name() == callback->name())
       std::fprintf(stderr, "callbacks: a second %s is added; both will run.\n", callback->name().c_str());
-  entries_.push_back({std::move(callback), {}, nullptr});
+  entries_.push_back({std::move(callback), {}, nullptr, false});
 }
 
-void CallbackHandler::on(Event event, ContextFunction function) { entries_.push_back({nullptr, event, std::move(function)}); }
+void CallbackHandler::on(Event event, ContextFunction function) { entries_.push_back({nullptr, event, std::move(function), false}); }
 
 void CallbackHandler::on(Event event, StateFunction function) {
   on(event, ContextFunction(
@@ -92,7 +95,10 @@ void CallbackHandler::fire(Event event, const CallbackContext& context, TrainerC
   for (bool TrainerControl::*flag : row.answered)
     if (flag) control.*flag = false;
   for (size_t i = 0; i < entries_.size(); ++i) {  // by index: a callback may add another
+    const bool sets_up = event == Event::train_begin && !entries_[i].is_set_up;
+    if (sets_up) entries_[i].is_set_up = true;
     const Entry entry = entries_[i];
+    if (entry.callback && sets_up) entry.callback->setup(context);
     if (entry.callback) ((*entry.callback).*row.method)(context, control);
     else if (entry.event == event) entry.function(context, control);
   }
@@ -123,7 +129,7 @@ ValueMap CallbackHandler::exported(const TrainerControl& control) const {
   return out;
 }
 
-std::vector<std::string> CallbackHandler::restore(const ValueMap& stateful_callbacks, TrainerControl& control) {
+std::vector<std::string> CallbackHandler::restore(const ValueMap& stateful_callbacks, TrainerControl& control, Restore options) {
   std::vector<std::string> unmatched;
   for (const auto& [name, value] : stateful_callbacks) {
     if (name == "TrainerControl") {
@@ -132,8 +138,12 @@ std::vector<std::string> CallbackHandler::restore(const ValueMap& stateful_callb
     }
     const ValueList states = value.as_list() ? *value.as_list() : ValueList{value};
     size_t given = 0;
-    for (const Entry& entry : entries_)
-      if (entry.callback && entry.callback->name() == name && given < states.size()) entry.callback->restore(state_of_value(states[given++]));
+    for (const Entry& entry : entries_) {
+      if (!entry.callback || entry.callback->name() != name || given == states.size()) continue;
+      CallbackState state = state_of_value(states[given++]);
+      if (!options.made_as_saved) state.args = {};
+      entry.callback->restore(state);
+    }
     if (given < states.size()) unmatched.push_back(name);
   }
   return unmatched;

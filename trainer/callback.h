@@ -9,19 +9,29 @@
 #include <utility>
 #include <vector>
 
+#include "nn/model.h"
+#include "optim/optimizer.h"
+#include "trainer/data/collate.h"
 #include "trainer/state.h"
 
 namespace rote {
 
 struct TrainingArguments;
 
-// What a callback sees. logs is there on_log, metrics on_evaluate and on_predict; what one callback changes in them, later ones see.
+// What a callback sees. logs is there on_log, metrics on_evaluate and on_predict; what one callback changes in them, later ones see. The rest
+// is the Trainer's, nullptr where it has none (yet).
 struct CallbackContext {
   const TrainingArguments& args;
   const TrainerState& state;
   Logs* logs = nullptr;
   Metrics* metrics = nullptr;
   std::optional<int64_t> eval_batches = {};  // on_prediction_step: batches of the whole evaluation, where that is known
+  nn::Model* model = nullptr;
+  const ProcessingClass* processing_class = nullptr;
+  optim::Optimizer* optimizer = nullptr;
+  const optim::Schedule* lr_scheduler = nullptr;
+  const data::Dataset* train_dataset = nullptr;
+  const data::Dataset* eval_dataset = nullptr;
 };
 
 enum class Event {
@@ -42,8 +52,10 @@ class TrainerCallback {
   virtual ~TrainerCallback() = default;
 
   // The class name, under which its state is saved.
-  virtual std::string name() const = 0;
+  virtual std::string name() const;
 
+  // Once, before the first on_train_begin: what needs the run to be there, a tracker's connection for example.
+  virtual void setup(const CallbackContext&) {}
   virtual void on_init_end(const CallbackContext&, TrainerControl&) {}
   virtual void on_train_begin(const CallbackContext&, TrainerControl&) {}
   virtual void on_train_end(const CallbackContext&, TrainerControl&) {}
@@ -61,10 +73,16 @@ class TrainerCallback {
   virtual void on_prediction_step(const CallbackContext&, TrainerControl&) {}
   virtual void on_push_begin(const CallbackContext&, TrainerControl&) {}
 
-  // State to save in a checkpoint; absent for callbacks without one. restore() takes what exported() gave.
+  // State to save in a checkpoint; absent for callbacks without one. restore() takes what exported() gave, perhaps without its args.
   virtual std::optional<CallbackState> exported() const { return {}; }
   virtual void restore(const CallbackState&) {}
 };
+
+// For TrainerOptions::callbacks: {callback<MyCallback>(), callback<EarlyStoppingCallback>(EarlyStopping{.patience = 3})}.
+template <class C, class... Arguments>
+std::shared_ptr<TrainerCallback> callback(Arguments&&... arguments) {
+  return std::make_shared<C>(std::forward<Arguments>(arguments)...);
+}
 
 // Calls callbacks in the order in which they were added.
 class CallbackHandler {
@@ -108,14 +126,19 @@ class CallbackHandler {
 
   // For TrainerState::stateful_callbacks: the control and all exported states by class; several of one class are a list.
   ValueMap exported(const TrainerControl& control) const;
-  // Gives stored states back to present callbacks of the same class, in order, and the control. Returns the names that nothing here matches.
-  std::vector<std::string> restore(const ValueMap& stateful_callbacks, TrainerControl& control);
+  // Gives stored states back to present callbacks of the same class, in order and in place, and the control: what they had counted, and with
+  // made_as_saved also how they had been made, whatever this run made them with. Returns the names that nothing here matches.
+  struct Restore {
+    bool made_as_saved = false;
+  };
+  std::vector<std::string> restore(const ValueMap& stateful_callbacks, TrainerControl& control, Restore options = {false});
 
  private:
   struct Entry {
     std::shared_ptr<TrainerCallback> callback;  // or, when empty:
     Event event{};
     ContextFunction function;
+    bool is_set_up = false;
   };
   std::vector<Entry> entries_;
 };

@@ -199,15 +199,16 @@ std::optional<fs::path> get_last_checkpoint(const fs::path& output_dir) {
   return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
-fs::path checkpoint_to_resume(const std::string& wanted, const fs::path& output_dir) {
-  fs::path folder = wanted;
+std::vector<fs::path> checkpoints_to_resume(const std::string& wanted, const fs::path& output_dir) {
   if (wanted == "true") {
-    const std::optional<fs::path> last = get_last_checkpoint(output_dir);
-    ROTE_CHECK(last.has_value(), ArgumentError, "resume_from_checkpoint: ", output_dir.string(), " holds no folder checkpoint-<step>; leave the flag out to start anew.");
-    folder = *last;
+    std::vector<fs::path> all = checkpoints_in(output_dir);
+    ROTE_CHECK(!all.empty(), ArgumentError, "resume_from_checkpoint: ", output_dir.string(), " holds no folder checkpoint-<step>; leave the flag out to start anew.");
+    std::reverse(all.begin(), all.end());
+    return all;
   }
+  const fs::path folder = wanted;
   ROTE_CHECK(fs::exists(folder / "trainer_state.json"), IoError, "resume_from_checkpoint: ", folder.string(), " holds no trainer_state.json; give a folder checkpoint-<step>.");
-  return folder;
+  return {folder};
 }
 
 void rotate_checkpoints(const fs::path& output_dir, const Rotation& rotation) {

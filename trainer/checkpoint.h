@@ -52,9 +52,8 @@ int64_t checkpoint_step(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& output_dir);
 // The checkpoint with the highest step, absent where there is none.
 std::optional<std::filesystem::path> get_last_checkpoint(const std::filesystem::path& output_dir);
-// What --resume_from_checkpoint asks for: the newest checkpoint for `true`, else the folder that it names.
-// Throws ArgumentError or IoError where there is none.
-std::filesystem::path checkpoint_to_resume(const std::string& wanted, const std::filesystem::path& output_dir);
+// What --resume_from_checkpoint asks for: the folder that it names, for `true` those of output_dir, newest first. Throws where there is none.
+std::vector<std::filesystem::path> checkpoints_to_resume(const std::string& wanted, const std::filesystem::path& output_dir);
 
 struct Rotation {
   int64_t limit = 0;                      // folders to keep; 0 or less: all

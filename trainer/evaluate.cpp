@@ -1,48 +1,91 @@
 // trainer/evaluate.cpp — the Trainer's evaluate() and predict(): evaluation.h with its collator, loss and callbacks.
-#include "kernels/pool.h"
+#include <algorithm>
+#include <optional>
+
 #include "trainer/trainer.h"
 
 namespace rote {
 
-EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const std::string& prefix, bool keep_outputs) {
-  set_num_threads(static_cast<int>(options_.rote.num_threads));
-  const std::vector<std::string> labels = args_.label_names.value_or(model_.signature().label_names());
+Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys) {
+  const std::vector<std::string> labels = args_.label_names.value_or(model.signature().label_names());
+  const LossOutput result = compute_loss(model, batch);
+  Prediction out = prediction_of(result, batch, labels.empty() ? "" : labels[0], ignore_keys);
+  if (loss_only) out.outputs.clear();
+  return out;
+}
+
+EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const EvaluationCall& call) {
+  use_machine();
+  const auto includes = [&](const char* word) { return std::find(args_.include_for_metrics.begin(), args_.include_for_metrics.end(), word) != args_.include_for_metrics.end(); };
   EvaluationPass pass;
   pass.dataset = &dataset;
   pass.batch_rows = args_.per_device_eval_batch_size;
-  pass.batch = [&](const std::vector<int64_t>& rows) { return collate(dataset, rows); };
-  pass.forward = [&](const nn::Batch& batch) { return compute_loss(model_, batch); };
-  pass.label_name = labels.empty() ? "" : labels[0];
+  pass.batch = [&](const std::vector<int64_t>& rows) { return eval_batch(dataset, rows); };
+  pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, batch, call.loss_only, call.ignore_keys); };
   pass.preprocess = options_.preprocess_logits_for_metrics;
-  pass.keep_outputs = keep_outputs;
+  if (!call.loss_only) pass.batch_metrics = options_.compute_batch_metrics;
+  pass.keep_outputs = !call.loss_only && (call.keeps_outputs || !pass.batch_metrics);
+  pass.concat_batches = args_.eval_do_concat_batches;
+  pass.include_inputs = includes("inputs");
+  pass.include_losses = includes("loss");
   pass.nan_inf_filter = args_.logging_nan_inf_filter;
+  pass.warmup_batches = is_training_ ? 0 : options_.rote.throughput_warmup_steps;
   pass.on_batch = [&](int64_t batches) {
     CallbackContext c = context();
     c.eval_batches = batches;
     handler_.fire(Event::prediction_step, c, control_);
   };
-  return run_evaluation(model_, pass, prefix);
+  std::optional<Profile> profile;
+  if (options_.rote.profiling_steps_eval > 0 && !is_training_) {
+    profile.emplace(args_.output_dir + "/profile/" + call.prefix + ".json",
+                    ProfileWindow{options_.rote.profiling_warmup_steps_eval, options_.rote.profiling_steps_eval, options_.rote.profiling_record_shapes});
+    pass.profile = &*profile;
+  }
+  EvaluationOutput output = run_evaluation(*model_, pass, call.prefix);
+  if (profile) profile->finish();
+  return output;
 }
 
-Metrics Trainer::evaluate(const data::Dataset* dataset, const std::string& prefix) {
+Metrics Trainer::evaluate(const data::Dataset* dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+  if (dataset == nullptr && !options_.eval_datasets.empty()) return evaluate(options_.eval_datasets, prefix, ignore_keys);
   const data::Dataset* rows = dataset != nullptr ? dataset : options_.eval_dataset;
   ROTE_CHECK(rows != nullptr, ArgumentError, "evaluate: no dataset; give one here or as eval_dataset.");
-  const bool keep_outputs = static_cast<bool>(options_.compute_metrics);
-  Metrics metrics = evaluation_metrics(evaluation_loop(*rows, prefix, keep_outputs), prefix, options_.compute_metrics);
+  memory_.begin("eval");
+  const bool loss_only = args_.prediction_loss_only || (!options_.compute_metrics && !options_.compute_batch_metrics);
+  const EvaluationOutput output = evaluation_loop(*rows, {.prefix = prefix, .loss_only = loss_only, .ignore_keys = ignore_keys});
+  Metrics metrics = evaluation_metrics(output, prefix, options_.compute_metrics);
   log(metrics);
   metrics.set("epoch", state_.epoch);
   CallbackContext c = context();
   c.metrics = &metrics;
   handler_.fire(Event::evaluate, c, control_);
+  memory_.end("eval", metrics);
   return metrics;
 }
 
-PredictionOutput Trainer::predict(const data::Dataset& dataset, const std::string& prefix) {
-  const EvaluationOutput output = evaluation_loop(dataset, prefix, true);
-  PredictionOutput result{output.prediction.predictions, output.prediction.label_ids, evaluation_metrics(output, prefix, options_.compute_metrics), output.rows};
+Metrics Trainer::evaluate(const NamedDatasets& datasets, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+  Metrics all;
+  for (const auto& [name, dataset] : datasets) {
+    ROTE_CHECK(dataset != nullptr, ArgumentError, "evaluate: there is no dataset behind the name ", name, "; give one.");
+    for (const auto& [key, value] : evaluate(dataset, prefix + "_" + name, ignore_keys)) all.set(key, value);
+  }
+  return all;
+}
+
+PredictionOutput Trainer::predict(const data::Dataset& dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+  memory_.begin("test");
+  EvaluationOutput output =
+      evaluation_loop(dataset, {.prefix = prefix, .loss_only = args_.prediction_loss_only, .keeps_outputs = true, .ignore_keys = ignore_keys});
+  PredictionOutput result;
+  result.metrics = evaluation_metrics(output, prefix, options_.compute_metrics);
+  result.num_samples = output.rows;
+  result.predictions = std::move(output.prediction.predictions);
+  result.label_ids = output.prediction.label_ids;
+  result.batches = std::move(output.prediction.batches);
   CallbackContext c = context();
   c.metrics = &result.metrics;
   handler_.fire(Event::predict, c, control_);
+  memory_.end("test", result.metrics);
   return result;
 }
 

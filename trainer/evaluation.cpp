@@ -1,18 +1,17 @@
 #include "trainer/evaluation.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "autograd/mode.h"
 #include "kernels/pool.h"
 #include "tensor/generator.h"
-#include "trainer/text_forms.h"
+#include "trainer/speed.h"
 
 namespace rote {
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Rows of all batches one after the other; where another axis differs, the shorter ones are padded with -100 at its end.
 Tensor joined(const std::vector<Tensor>& parts) {
@@ -42,29 +41,80 @@ bool is_scored(const nn::Signature& signature, const nn::Batch& batch) {
   return signature.scored == nn::Scored::none || nn::total(nn::count_targets(signature, batch)) > 0;
 }
 
-// All outputs but the loss, in order.
-std::vector<Tensor> outputs_of(const nn::ModelOutput& outputs) {
-  std::vector<Tensor> values;
-  for (const nn::ModelOutput::Field& field : outputs.fields())
-    if (field.name != "loss") values.insert(values.end(), field.values.begin(), field.values.end());
-  return values;
+std::vector<Tensor> given(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> out;
+  for (const Tensor& x : tensors)
+    if (x.defined()) out.push_back(x);
+  return out;
+}
+
+// The batches' predictions as one, or as a list of them.
+EvalPrediction united(std::vector<EvalPrediction> batches, bool concat) {
+  EvalPrediction all;
+  if (!concat) {
+    all.batches = std::move(batches);
+    return all;
+  }
+  std::vector<std::vector<Tensor>> outputs;
+  std::vector<Tensor> labels, inputs, losses;
+  for (EvalPrediction& one : batches) {
+    outputs.resize(std::max(outputs.size(), one.predictions.size()));
+    for (size_t i = 0; i < one.predictions.size(); ++i) outputs[i].push_back(one.predictions[i]);
+    labels.push_back(one.label_ids);
+    inputs.push_back(one.inputs);
+    losses.push_back(one.losses);
+  }
+  batches.clear();
+  for (const std::vector<Tensor>& parts : outputs) all.predictions.push_back(joined(parts));
+  all.label_ids = joined(given(labels));
+  all.inputs = joined(given(inputs));
+  all.losses = joined(given(losses));
+  return all;
+}
+
+// The rows that rates leave out, unless they are all of them.
+int64_t warmup_of(const EvaluationPass& pass, int64_t batches, const std::string& who) {
+  if (pass.warmup_batches < batches) return pass.warmup_batches;
+  std::fprintf(stderr, "throughput_warmup_steps: %s has %lld batches, no more than the warm-up of %lld, so its rates are of all of them\n", who.c_str(),
+               static_cast<long long>(batches), static_cast<long long>(pass.warmup_batches));
+  return 0;
 }
 
 }  // namespace
+
+size_t EvalPrediction::size() const { return 2 + (inputs.defined() ? 1 : 0) + (losses.defined() ? 1 : 0); }
+
+std::vector<Tensor> EvalPrediction::operator[](size_t i) const {
+  ROTE_CHECK(i < size(), ArgumentError, "EvalPrediction: there is no item ", i, " of ", size(), "; they are the predictions, the labels",
+             inputs.defined() ? ", the inputs" : "", losses.defined() ? ", the losses" : "", ".");
+  if (i == 0) return predictions;
+  if (i == 1) return {label_ids};
+  return {i == 2 && inputs.defined() ? inputs : losses};
+}
+
+Prediction prediction_of(const LossOutput& result, const nn::Batch& batch, const std::string& label_name, const std::vector<std::string>& ignored) {
+  Prediction out{result.loss, {}, batch.find(label_name)};
+  for (const nn::ModelOutput::Field& field : result.outputs.fields())
+    if (field.name != "loss" && std::find(ignored.begin(), ignored.end(), field.name) == ignored.end())
+      out.outputs.insert(out.outputs.end(), field.values.begin(), field.values.end());
+  return out;
+}
 
 EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who) {
   const int64_t rows = pass.dataset->size();
   ROTE_CHECK(rows > 0, ArgumentError, who, ": the dataset has no rows; it needs at least one.");
   const NoGrad guard;
   model.eval();
-  const double begun = now();
+  Stopwatch watch;
   EvaluationOutput out;
   out.batches = (rows + pass.batch_rows - 1) / pass.batch_rows;
-  std::vector<std::vector<Tensor>> outputs;
-  std::vector<Tensor> labels;
+  const int64_t warmup = warmup_of(pass, out.batches, who);
+  std::vector<EvalPrediction> kept;
   double loss_sum = 0, loss_rows = 0;
   bool has_loss = false;
   while (out.rows < rows) {
+    if (warmup > 0 && out.rows == warmup * pass.batch_rows) watch.mark();
+    if (pass.profile != nullptr) pass.profile->begin_step();
     std::vector<int64_t> wanted;
     for (int64_t row = out.rows; row < std::min(out.rows + pass.batch_rows, rows); ++row) wanted.push_back(row);
     // What a collator draws (masks) is drawn by row, the same at each evaluation.
@@ -72,33 +122,38 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
       const RunScopeGuard scope({.seed = current_seed(), .first_sample = static_cast<uint64_t>(out.rows), .samples = static_cast<int64_t>(wanted.size())});
       return pass.batch(wanted);
     }();
-    LossOutput result;
-    with_default_control([&] { result = pass.forward(batch); });
-    const double count = static_cast<double>(wanted.size());
+    Prediction result;
+    with_default_control([&] { result = pass.step(batch); });
+    const int64_t count = static_cast<int64_t>(wanted.size());
+    double loss = NAN;
     if (result.loss.defined()) {
-      const double loss = is_scored(model.signature(), batch) ? result.loss.item() : NAN;
+      const bool is_scoring = is_scored(model.signature(), batch);
+      if (is_scoring) loss = result.loss.item();
       has_loss = true;
-      if (is_scored(model.signature(), batch) && !std::isfinite(loss)) ++out.nonfinite_batches;
+      if (is_scoring && !std::isfinite(loss)) ++out.nonfinite_batches;
       if (!pass.nan_inf_filter || std::isfinite(loss)) {
-        loss_sum += loss * count;
-        loss_rows += count;
+        loss_sum += loss * static_cast<double>(count);
+        loss_rows += static_cast<double>(count);
       }
     }
-    if (pass.keep_outputs) {
-      const Tensor own = batch.find(pass.label_name);
-      std::vector<Tensor> values = outputs_of(result.outputs);
-      if (pass.preprocess) values = pass.preprocess(std::move(values), own);
-      outputs.resize(std::max(outputs.size(), values.size()));
-      for (size_t i = 0; i < values.size(); ++i) outputs[i].push_back(values[i]);
-      if (own.defined()) labels.push_back(own);
+    out.rows += count;
+    if (pass.keep_outputs || pass.batch_metrics) {
+      EvalPrediction one{std::move(result.outputs), result.labels};
+      if (pass.preprocess) one.predictions = pass.preprocess(std::move(one.predictions), one.label_ids);
+      if (pass.include_inputs) one.inputs = batch.find(model.signature().main);
+      if (pass.include_losses && result.loss.defined()) one.losses = full({count}, loss);
+      if (pass.batch_metrics && one.label_ids.defined()) out.batch_metrics = pass.batch_metrics(one, out.rows == rows);
+      if (pass.keep_outputs) kept.push_back(std::move(one));
     }
-    out.rows += static_cast<int64_t>(wanted.size());
+    if (pass.profile != nullptr) pass.profile->end_step();
     if (pass.on_batch) pass.on_batch(out.batches);
   }
   if (has_loss) out.loss = loss_rows > 0 ? loss_sum / loss_rows : NAN;
-  for (const std::vector<Tensor>& parts : outputs) out.prediction.predictions.push_back(joined(parts));
-  out.prediction.label_ids = joined(labels);
-  out.seconds = now() - begun;
+  out.prediction = united(std::move(kept), pass.concat_batches);
+  out.speed = {.seconds = watch.seconds(),
+               .samples = static_cast<double>(out.rows - warmup * pass.batch_rows),
+               .steps = static_cast<double>(out.batches - warmup),
+               .left_out = watch.left_out()};
   return out;
 }
 
@@ -111,20 +166,19 @@ EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, 
     for (const int64_t row : rows) examples.push_back(dataset.at(row));
     return options.data_collator(examples);
   };
-  pass.forward = [&](const nn::Batch& batch) {
+  const std::vector<std::string> labels = model.signature().label_names();
+  pass.step = [&](const nn::Batch& batch) {
     nn::ModelOutput outputs = model(batch);
     Tensor loss = outputs.loss;
-    return LossOutput{std::move(loss), std::move(outputs)};
+    return prediction_of({std::move(loss), std::move(outputs)}, batch, labels.empty() ? "" : labels[0]);
   };
-  const std::vector<std::string> labels = model.signature().label_names();
-  pass.label_name = labels.empty() ? "" : labels[0];
   pass.preprocess = options.preprocess_logits_for_metrics;
   return run_evaluation(model, pass, "evaluate");
 }
 
 Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& prefix, const ComputeMetrics& compute_metrics) {
-  Metrics metrics, computed;
-  if (compute_metrics && output.prediction.label_ids.defined()) computed = compute_metrics(output.prediction);
+  Metrics metrics, computed = output.batch_metrics;
+  if (compute_metrics && output.prediction.has_labels()) computed = compute_metrics(output.prediction);
   const auto has_prefix = [&](const std::string& name) { return name.rfind(prefix + "_", 0) == 0; };
   for (const auto& [name, value] : computed)
     if (has_prefix(name)) metrics.set(name, value);
@@ -132,8 +186,7 @@ Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& pr
   for (const auto& [name, value] : computed)
     if (!has_prefix(name)) metrics.set(prefix + "_" + name, value);
   if (output.nonfinite_batches > 0) metrics.set(prefix + "_nonfinite_steps", output.nonfinite_batches);
-  const Speed speed{.seconds = output.seconds, .samples = static_cast<double>(output.rows), .steps = static_cast<double>(output.batches)};
-  for (const auto& [name, value] : speed_metrics(prefix, speed)) metrics.set(name, value);
+  for (const auto& [name, value] : speed_metrics(prefix, output.speed)) metrics.set(name, value);
   return metrics;
 }
 

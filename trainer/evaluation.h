@@ -8,7 +8,9 @@
 
 #include "nn/model.h"
 #include "trainer/data/collate.h"
+#include "trainer/profile.h"
 #include "trainer/state.h"
+#include "trainer/text_forms.h"
 
 namespace rote {
 
@@ -16,9 +18,20 @@ namespace rote {
 // differs between batches are padded on the right with -100.
 struct EvalPrediction {
   std::vector<Tensor> predictions;
-  Tensor label_ids;
+  Tensor label_ids;    // undefined where the rows have none
+  Tensor inputs = {};  // the model's main input, where include_for_metrics has `inputs`
+  Tensor losses = {};  // f32 [rows], to each row the loss of its batch, where it has `loss`
+  // Where --eval_do_concat_batches is false: one a batch, and the fields above are empty.
+  std::vector<EvalPrediction> batches = {};
+
+  bool has_labels() const { return label_ids.defined() || (!batches.empty() && batches[0].label_ids.defined()); }
+  // As a tuple: the predictions, the labels, then inputs and losses where they are there.
+  size_t size() const;
+  std::vector<Tensor> operator[](size_t i) const;  // ArgumentError beyond the last
 };
 using ComputeMetrics = std::function<Metrics(const EvalPrediction&)>;
+// With --batch_eval_metrics: is told of each batch, and of the last one with compute_result; what it gives then are the metrics.
+using ComputeBatchMetrics = std::function<Metrics(const EvalPrediction& batch, bool compute_result)>;
 // What is kept of a batch's outputs but the loss, in place of all of them: classes in place of logits over a vocabulary. Labels are undefined where
 // the batch has none.
 using PreprocessLogits = std::function<std::vector<Tensor>(std::vector<Tensor> outputs, const Tensor& labels)>;
@@ -26,26 +39,42 @@ using PreprocessLogits = std::function<std::vector<Tensor>(std::vector<Tensor> o
 struct LossOutput {
   Tensor loss;  // undefined where the batch has no labels
   nn::ModelOutput outputs;
+  // The loss is a mean of this batch's own, not a sum divided by batch.num_items: training averages it over the window's micro-batches.
+  bool is_mean = false;
 };
+
+// What prediction_step gives: the loss, the outputs that are kept and the labels.
+struct Prediction {
+  Tensor loss;
+  std::vector<Tensor> outputs;
+  Tensor labels;
+};
+// All outputs but the loss and those named in `ignored`, in order, and the labels of the batch under `label_name`.
+Prediction prediction_of(const LossOutput& result, const nn::Batch& batch, const std::string& label_name, const std::vector<std::string>& ignored = {});
 
 struct EvaluationPass {
   const data::Dataset* dataset = nullptr;
   int64_t batch_rows = 8;
   std::function<nn::Batch(const std::vector<int64_t>& rows)> batch;
-  std::function<LossOutput(const nn::Batch&)> forward;
-  std::string label_name;       // the key of label_ids
+  std::function<Prediction(const nn::Batch&)> step;
   PreprocessLogits preprocess = {};
+  ComputeBatchMetrics batch_metrics = {};
   bool keep_outputs = true;
+  bool concat_batches = true;
+  bool include_inputs = false, include_losses = false;
   bool nan_inf_filter = true;   // batches whose loss is not finite, or that have nothing to score, are left out of the mean
+  int64_t warmup_batches = 0;   // that rates leave out
+  Profile* profile = nullptr;
   std::function<void(int64_t batches)> on_batch = {};
 };
 
 struct EvaluationOutput {
   EvalPrediction prediction;
   std::optional<double> loss;  // mean over rows of the loss of their batch
+  Metrics batch_metrics;
   int64_t rows = 0, batches = 0;
   int64_t nonfinite_batches = 0;  // whose loss was Inf or NaN
-  double seconds = 0;
+  Speed speed;
 };
 
 // Runs the model in eval mode over all rows in order; it stays in eval mode. `who` begins error texts.

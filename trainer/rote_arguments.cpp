@@ -5,12 +5,27 @@ namespace rote {
 
 const ArgumentTable<RoteArguments>& RoteArguments::table() {
   using R = RoteArguments;
+  constexpr int64_t kMany = 1'000'000'000;
   static const ArgumentTable<R> rows = {
       "Rote",
       {
           field(&R::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores; results are the same with any", .at_least = 0, .below = 1025}),
           field(&R::sample_leaf, {.name = "sample_leaf", .help = "rows in one leaf of the gradient's summation tree", .at_least = 1, .below = 1 << 20}),
+          field(&R::memory_limit,
+                {.name = "memory_limit", .help = "what tensors may take, 0 for no limit; a run that needs more ends with a word", .unit = "MB", .at_least = 0, .below = int64_t{1} << 32}),
           field(&R::arithmetic, {.name = "arithmetic", .help = "contract that fixes every bit of a result"}),
+          field(&R::include_tokens_per_second, {.name = "include_tokens_per_second", .help = "train_tokens_per_second at the end"}),
+          field(&R::throughput_warmup_steps,
+                {.name = "throughput_warmup_steps", .help = "that rates leave out", .unit = "updates", .at_least = 0, .below = kMany}),
+          field(&R::adjust_throughput, {.name = "adjust_throughput", .help = "rates leave out the time of logging, evaluation and saving"}),
+          field(&R::profiling_warmup_steps, {.name = "profiling_warmup_steps", .help = "before the trace of training begins", .unit = "updates", .at_least = 0, .below = kMany}),
+          field(&R::profiling_steps,
+                {.name = "profiling_steps", .help = "in the trace output_dir/profile/train.json of ops, 0 for none", .unit = "updates", .at_least = 0, .below = kMany}),
+          field(&R::profiling_warmup_steps_eval,
+                {.name = "profiling_warmup_steps_eval", .help = "before that of an evaluation or prediction", .unit = "batches", .at_least = 0, .below = kMany}),
+          field(&R::profiling_steps_eval,
+                {.name = "profiling_steps_eval", .help = "in profile/eval.json or test.json, 0 for none", .unit = "batches", .at_least = 0, .below = kMany}),
+          field(&R::profiling_record_shapes, {.name = "profiling_record_shapes", .help = "with the shapes of each op's inputs"}),
       },
   };
   return rows;

@@ -1,4 +1,5 @@
-// trainer/rote_arguments.h — RoteArguments: Rote's own settings of a run, which no other trainer has. No rows (rote_arguments.cpp).
+// trainer/rote_arguments.h — RoteArguments: settings of a run that version 5 of the reference does not have: Rote's own, and how to measure. No rows
+// (rote_arguments.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,20 @@ namespace rote {
 enum class ArithmeticMode { ac1 };
 inline WordList words_of(ArithmeticMode) { return {"ac1"}; }
 
-// Saved under `rote` in training_args.json. None but num_threads may change when a run is resumed, or its bits change.
+// Saved under `rote` in training_args.json. Neither sample_leaf nor arithmetic may change when a run is resumed, or its bits change.
 struct RoteArguments {
   int64_t num_threads = 0;  // 0: all cores; moves no bit of any result
   int64_t sample_leaf = 1;  // consecutive rows whose gradients are one chain
+  int64_t memory_limit = 0;  // MB of tensors; 0: none
   ArithmeticMode arithmetic = ArithmeticMode::ac1;
+
+  // Of version 4 and of the Gaudi trainer.
+  bool include_tokens_per_second = false;
+  int64_t throughput_warmup_steps = 0;
+  bool adjust_throughput = false;
+  int64_t profiling_warmup_steps = 0, profiling_steps = 0;
+  int64_t profiling_warmup_steps_eval = 0, profiling_steps_eval = 0;
+  bool profiling_record_shapes = true;
 
   static const ArgumentTable<RoteArguments>& table();
 };

@@ -82,10 +82,11 @@ void save_metrics(const std::string& folder, const std::string& split, const Met
 
 Metrics speed_metrics(const std::string& split, const Speed& speed) {
   Metrics out{{split + "_runtime", rounded(speed.seconds, 4)}};
-  if (speed.seconds == 0) return out;
+  const double busy = speed.seconds - speed.left_out;
+  if (busy <= 0) return out;
   const std::pair<const char*, std::optional<double>> rates[] = {{"samples", speed.samples}, {"steps", speed.steps}, {"tokens", speed.tokens}};
   for (const auto& [what, count] : rates)
-    if (count) out.set(split + "_" + what + "_per_second", rounded(*count / speed.seconds, 3));
+    if (count) out.set(split + "_" + what + "_per_second", rounded(*count / busy, 3));
   return out;
 }
 

@@ -24,6 +24,7 @@ struct Speed {
   std::optional<double> samples{};
   std::optional<double> steps{};
   std::optional<double> tokens{};
+  double left_out = 0;  // seconds of the runtime that the rates do not count: warm-up, logging, evaluation, saving
 };
 
 // <split>_runtime (4 decimals), then <split>_samples_per_second, _steps_per_second and _tokens_per_second (3) of what is given. A runtime of 0 has no rates.

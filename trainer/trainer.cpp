@@ -1,4 +1,4 @@
-// trainer/trainer.cpp — what a Trainer is made of: checks, optimizer and schedule, batches, saving and logging. The loop: loop.cpp.
+// trainer/trainer.cpp — what a Trainer is made of: checks, optimizer and schedule, batches, logging. The loop: loop.cpp; checkpoints: resume.cpp.
 #include "trainer/trainer.h"
 
 #include <fcntl.h>
@@ -7,15 +7,20 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
 #include "autograd/backward.h"
-#include "nn/pretrained.h"
+#include "autograd/ops/pointwise.h"
+#include "kernels/pool.h"
+#include "nn/config.h"
+#include "nn/loss.h"
 #include "optim/registry.h"
+#include "tensor/alloc.h"
 #include "tensor/generator.h"
 #include "trainer/callbacks.h"
-#include "trainer/folder_write.h"
+#include "trainer/jit_checkpoint.h"
 #include "trainer/json_text.h"
 #include "trainer/progress.h"
 
@@ -69,44 +74,169 @@ std::vector<optim::Group> decay_groups(nn::Model& model, double lr, double weigh
   return groups;
 }
 
-Trainer::Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions options)
-    : model_(model), args_(resolved(args)), options_(std::move(options)), optimizer_(options_.optimizer), schedule_(options_.lr_scheduler) {
-  options_.rote = resolved(options_.rote);
-  ROTE_CHECK(args_.eval_strategy == IntervalStrategy::no || options_.eval_dataset != nullptr, ArgumentError,
+namespace {
+
+std::unique_ptr<nn::Model> seeded(const ModelInit& model_init, int64_t seed) {
+  ROTE_CHECK(model_init, ArgumentError, "Trainer: model_init is empty; give a function that makes the model, or a model.");
+  manual_seed(static_cast<uint64_t>(seed));
+  std::unique_ptr<nn::Model> model = model_init();
+  ROTE_CHECK(model != nullptr, ArgumentError, "Trainer: model_init gave no model; it must return a new one.");
+  return model;
+}
+
+void check_options(const TrainingArguments& args, const TrainerOptions& options) {
+  const bool evaluates = options.eval_dataset != nullptr || !options.eval_datasets.empty();
+  ROTE_CHECK(options.eval_dataset == nullptr || options.eval_datasets.empty(), ArgumentError, "Trainer: eval_dataset and eval_datasets are both given; give one.");
+  ROTE_CHECK(args.eval_strategy == IntervalStrategy::no || evaluates, ArgumentError,
              "eval_strategy: evaluations are asked for but there is no eval_dataset; give one or leave --eval_strategy at no.");
-  ROTE_CHECK(args_.save_strategy != SaveStrategy::best || options_.eval_dataset != nullptr, ArgumentError,
+  ROTE_CHECK(args.save_strategy != SaveStrategy::best || evaluates, ArgumentError,
              "save_strategy: best needs evaluations; give an eval_dataset and an --eval_strategy.");
+  ROTE_CHECK(!options.optimizer || !options.make_optimizer, ArgumentError, "Trainer: optimizer and make_optimizer are both given; give one.");
+  ROTE_CHECK(!args.batch_eval_metrics || !options.compute_metrics || options.compute_batch_metrics, ArgumentError,
+             "batch_eval_metrics: compute_metrics sees a whole evaluation; give compute_batch_metrics, which is told of each batch and when to give its result.");
+  ROTE_CHECK(args.batch_eval_metrics || !options.compute_batch_metrics, ArgumentError,
+             "Trainer: compute_batch_metrics is given without --batch_eval_metrics; set it, or give compute_metrics.");
+}
+
+}  // namespace
+
+Trainer::Trainer(nn::Model& model, const TrainingArguments& args, TrainerOptions options) : Trainer(nullptr, &model, args, std::move(options)) {}
+
+Trainer::Trainer(ModelInit model_init, const TrainingArguments& args, TrainerOptions options)
+    : Trainer(seeded(model_init, args.seed), nullptr, args, std::move(options)) {
+  ROTE_CHECK(!options_.optimizer && !options_.lr_scheduler, ArgumentError,
+             "Trainer: an optimizer or schedule belongs to one model, model_init makes a new one for each run; override create_optimizer and create_scheduler.");
+  model_init_ = std::move(model_init);
+}
+
+Trainer::Trainer(std::unique_ptr<nn::Model> own, nn::Model* model, const TrainingArguments& args, TrainerOptions options)
+    : own_model_(std::move(own)), model_(own_model_ ? own_model_.get() : model), args_(resolved(args)), options_(std::move(options)),
+      memory_(!args_.skip_memory_metrics), optimizer_(options_.optimizer), schedule_(options_.lr_scheduler) {
+  memory_.begin("init");
+  options_.rote = resolved(options_.rote);
+  check_options(args_, options_);
+  if (args_.label_smoothing_factor > 0) {
+    nn::Config* config = model_->config();
+    ROTE_CHECK(config != nullptr, ArgumentError, "label_smoothing_factor: the model has no config, which says what its labels are; override compute_loss.");
+    if (config->problem_type == "multi_label_classification") {
+      std::fprintf(stderr, "label_smoothing_factor: is off, the labels of a multi-label classifier are no classes\n");
+      args_.label_smoothing_factor = 0.0;
+    }
+  }
   if (!options_.data_collator) {
     if (options_.processing_class && options_.processing_class->tokenizer) options_.data_collator = data::PadCollator(*options_.processing_class->tokenizer);
     else options_.data_collator = data::default_collate;
   }
-  if (!optimizer_) make_optimizer(args_, {});  // refuses its options before a folder is made
+  if (!optimizer_ && !options_.make_optimizer) make_optimizer(args_, {});  // refuses its options before a folder is made
   manual_seed(static_cast<uint64_t>(args_.seed));
   create_folder(args_.output_dir);
+  if (nn::Config* config = model_->config(); config != nullptr && config->others.count("use_cache") != 0)
+    config->others["use_cache"] = args_.use_cache ? "true" : "false";
   handler_.add(std::make_shared<DefaultFlowCallback>());
+  if (args_.enable_jit_checkpoint) handler_.add(std::make_shared<JitCheckpointCallback>());
   for (const auto& callback : options_.callbacks) handler_.add(callback);
   if (args_.disable_tqdm.value_or(false)) handler_.add(std::make_shared<PrinterCallback>());
   else handler_.add(std::make_shared<ProgressCallback>());
   fire(Event::init_end);
+  memory_.end_init();
+}
+
+CallbackContext Trainer::context() {
+  CallbackContext c{args_, state_};
+  c.model = model_;
+  c.processing_class = options_.processing_class ? &*options_.processing_class : nullptr;
+  c.optimizer = optimizer_.get();
+  c.lr_scheduler = schedule_ ? &*schedule_ : nullptr;
+  c.train_dataset = options_.train_dataset;
+  c.eval_dataset = options_.eval_dataset;
+  return c;
+}
+
+// Threads and memory, both of the process.
+void Trainer::use_machine() const {
+  set_num_threads(static_cast<int>(options_.rote.num_threads));
+  if (options_.rote.memory_limit > 0) set_memory_limit(options_.rote.memory_limit << 20);
 }
 
 void Trainer::fire(Event event) { handler_.fire(event, context(), control_); }
 
+// Labels from which a decoder's inputs are made stay.
+nn::Batch Trainer::without_labels(const nn::Batch& batch) const {
+  if (model_->config() != nullptr && model_->config()->decoder_start() && !batch.contains("decoder_input_ids")) return batch;
+  nn::Batch out = batch;
+  for (const std::string& label : model_->signature().label_names()) std::erase_if(out.entries, [&](const auto& entry) { return entry.first == label; });
+  return out;
+}
+
 LossOutput Trainer::compute_loss(nn::Model& model, const nn::Batch& batch) {
-  nn::ModelOutput outputs = model(batch);
-  Tensor loss = outputs.loss;
+  const nn::Signature signature = model.signature();
+  const std::vector<std::string> keys = signature.label_names();
+  const Tensor labels = keys.empty() ? Tensor() : batch.find(keys[0]);
+  const double smoothing = args_.label_smoothing_factor;
+  if (!labels.defined() || (smoothing == 0 && !options_.compute_loss_func)) {
+    nn::ModelOutput outputs = model(batch);
+    Tensor loss = outputs.loss;
+    return {std::move(loss), std::move(outputs)};
+  }
+  nn::ModelOutput outputs = model(without_labels(batch));
+  if (!options_.compute_loss_func) {
+    Tensor loss = nn::smoothed_loss(signature, outputs.logits, batch, smoothing);
+    return {std::move(loss), std::move(outputs)};
+  }
+  const nn::TargetCounts counts = batch.num_items.empty() ? nn::count_targets(signature, batch) : batch.num_items;
+  Tensor loss = options_.compute_loss_func(outputs, labels, counts);
   return {std::move(loss), std::move(outputs)};
 }
 
 double Trainer::training_step(nn::Model& model, const nn::Batch& batch) {
   model.train();
-  const Tensor loss = compute_loss(model, batch).loss;
-  ROTE_CHECK(loss.defined(), ArgumentError, "train: the model gave no loss; its batch needs ", model.signature().labels, ".");
+  LossOutput result = compute_loss(model, batch);
+  ROTE_CHECK(result.loss.defined(), ArgumentError, "train: the model gave no loss; its batch needs ", model.signature().labels, ".");
+  Tensor loss = std::move(result.loss);
+  if (result.is_mean && micro_batches_ > 1) loss = loss / static_cast<double>(micro_batches_);
+  result = {};
   backward(loss);
   return loss.item();
 }
 
-void Trainer::create_optimizer() { optimizer_ = make_optimizer(args_, decay_groups(model_, args_.learning_rate, args_.weight_decay)); }
+int64_t Trainer::get_num_trainable_parameters() const {
+  int64_t n = 0;
+  for (const Tensor& param : model_->parameters()) n += param.requires_grad() ? param.numel() : 0;
+  return n;
+}
+
+std::vector<std::string> Trainer::get_decay_parameter_names() const {
+  std::vector<std::string> names;
+  const std::vector<optim::Group> groups = decay_groups(*model_, args_.learning_rate, args_.weight_decay);
+  for (const auto& [name, param] : groups[0].params) names.push_back(name);
+  return names;
+}
+
+std::vector<double> Trainer::get_learning_rates() const {
+  ROTE_CHECK(optimizer_, StateError, "get_learning_rates: there is no optimizer yet; train(), or create_optimizer_and_scheduler(), makes it.");
+  std::vector<double> rates;
+  for (const optim::Group& group : optimizer_->groups()) rates.push_back(group.lr);
+  return rates;
+}
+
+const optim::Group& Trainer::get_optimizer_group(const std::string& parameter) const {
+  ROTE_CHECK(optimizer_, StateError, "get_optimizer_group: there is no optimizer yet; train(), or create_optimizer_and_scheduler(), makes it.");
+  for (const optim::Group& group : optimizer_->groups())
+    for (const optim::NamedParameter& one : group.params)
+      if (one.first == parameter) return group;
+  throw ArgumentError(str("get_optimizer_group: no group has a parameter ", parameter, "; it must be a trainable one of the model."));
+}
+
+void Trainer::create_optimizer() {
+  std::vector<optim::Group> groups = decay_groups(*model_, args_.learning_rate, args_.weight_decay);
+  optimizer_ = options_.make_optimizer ? options_.make_optimizer(std::move(groups)) : make_optimizer(args_, std::move(groups));
+  ROTE_CHECK(optimizer_, ArgumentError, "Trainer: make_optimizer gave no optimizer; it must return one of the groups it is given.");
+}
+
+void Trainer::create_optimizer_and_scheduler(int64_t total_steps) {
+  create_optimizer();
+  create_scheduler(total_steps);
+}
 
 void Trainer::create_scheduler(int64_t total_steps) {
   if (options_.lr_scheduler) return;
@@ -129,32 +259,30 @@ std::vector<data::Example> Trainer::fetch(const data::Dataset& dataset, const st
   std::vector<data::Example> examples;
   for (const int64_t row : rows) examples.push_back(dataset.at(row));
   if (!args_.remove_unused_columns) return examples;
-  std::vector<std::string> kept = model_.signature().input_names();
+  std::vector<std::string> kept = model_->signature().input_names();
   kept.insert(kept.end(), {"label", "label_ids"});
   kept.insert(kept.end(), options_.collator_columns.begin(), options_.collator_columns.end());
   for (const std::string& name : args_.label_names.value_or(std::vector<std::string>{})) kept.push_back(name);
   for (data::Example& example : examples) {
     std::erase_if(example, [&](const auto& feature) { return std::find(kept.begin(), kept.end(), feature.first) == kept.end(); });
-    ROTE_CHECK(!example.empty(), ArgumentError, "remove_unused_columns: the model takes none of the dataset's columns; it takes ", model_.signature().inputs, ".");
+    ROTE_CHECK(!example.empty(), ArgumentError, "remove_unused_columns: the model takes none of the dataset's columns; it takes ", model_->signature().inputs, ".");
   }
   return examples;
 }
 
-nn::Batch Trainer::collate(const data::Dataset& dataset, const std::vector<int64_t>& rows) const {
-  return options_.data_collator(fetch(dataset, rows));
-}
+nn::Batch Trainer::train_batch(const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(*options_.train_dataset, rows)); }
 
-void Trainer::write_model(const std::string& folder) const {
-  nn::save_pretrained(model_, folder);
-  if (!options_.processing_class) return;
-  for (const auto& [name, bytes] : options_.processing_class->files) write_file((fs::path(folder) / name).string(), bytes);
-}
-
-void Trainer::save_model(const std::string& folder) const {
-  write_files_into(folder, [this](const fs::path& temporary) { write_model(temporary.string()); });
-}
+nn::Batch Trainer::eval_batch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(dataset, rows)); }
 
 void Trainer::save_state() const { state_.save_to_json((fs::path(args_.output_dir) / "trainer_state.json").string()); }
+
+void Trainer::log_metrics(const std::string& split, const Metrics& metrics) const {
+  if (is_world_process_zero()) std::fputs(metrics_text(split, metrics).c_str(), stdout);
+}
+
+void Trainer::save_metrics(const std::string& split, const Metrics& metrics) const {
+  if (is_world_process_zero()) rote::save_metrics(args_.output_dir, split, metrics);
+}
 
 void Trainer::log(Logs logs, const std::optional<Speed>& speed) {
   logs.set("epoch", state_.epoch);

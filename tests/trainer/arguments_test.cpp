@@ -39,6 +39,12 @@ TEST_CASE("arguments: the defaults, in order, as transformers 5.24 prints those 
   "adam_epsilon": 1e-08,
   "gradient_accumulation_steps": 1,
   "max_grad_norm": 1.0,
+  "label_smoothing_factor": 0.0,
+  "activation_checkpointing": false,
+  "activation_checkpointing_kwargs": null,
+  "use_cache": false,
+  "neftune_noise_alpha": null,
+  "auto_find_batch_size": false,
   "logging_strategy": "steps",
   "logging_steps": 500,
   "logging_first_step": false,
@@ -52,15 +58,23 @@ TEST_CASE("arguments: the defaults, in order, as transformers 5.24 prints those 
   "eval_steps": null,
   "eval_delay": 0,
   "per_device_eval_batch_size": 8,
+  "prediction_loss_only": false,
   "eval_on_start": false,
+  "eval_do_concat_batches": true,
+  "eval_accumulation_steps": null,
+  "include_for_metrics": [],
+  "batch_eval_metrics": false,
   "save_only_model": false,
   "save_strategy": "steps",
   "save_steps": 500,
   "save_total_limit": null,
+  "enable_jit_checkpoint": false,
   "load_best_model_at_end": false,
   "metric_for_best_model": null,
   "greater_is_better": null,
   "ignore_data_skip": false,
+  "restore_callback_states_from_checkpoint": false,
+  "full_determinism": false,
   "seed": 42,
   "data_seed": null,
   "use_cpu": false,
@@ -69,6 +83,7 @@ TEST_CASE("arguments: the defaults, in order, as transformers 5.24 prints those 
   "label_names": null,
   "train_sampling_strategy": "random",
   "length_column_name": "length",
+  "skip_memory_metrics": true,
   "do_train": false,
   "do_eval": false,
   "do_predict": false,
@@ -182,7 +197,8 @@ TEST_CASE("training_args.json: both structs come back, unknown names are left al
                                                             .train_sampling_strategy = data::SamplingStrategy::group_by_length});
   const RoteArguments rote{.num_threads = 2, .sample_leaf = 32};
   const std::string file = training_args_file(args, rote);
-  CHECK(file.find("\"rote\": {\n    \"num_threads\": 2,\n    \"sample_leaf\": 32,\n    \"arithmetic\": \"ac1\"\n  }\n}\n") != std::string::npos);
+  CHECK(file.find("\"rote\": {\n    \"num_threads\": 2,\n    \"sample_leaf\": 32,\n    \"memory_limit\": 0,\n    \"arithmetic\": \"ac1\",\n    \"include_tokens_per_second\": false,\n    "
+                  "\"throughput_warmup_steps\": 0,\n    \"adjust_throughput\": false,\n") != std::string::npos);
   const auto [args_again, rote_again] = parse_training_args_file(file, "training_args.json");
   CHECK(training_args_file(args_again, rote_again) == file);
 

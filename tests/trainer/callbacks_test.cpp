@@ -137,7 +137,7 @@ TEST_CASE("handler: states go out by class and come back to the same class, in o
   TrainerControl control;
   fresh.add(std::make_shared<EarlyStoppingCallback>());
   fresh.add(std::make_shared<EarlyStoppingCallback>());
-  CHECK(fresh.restore(saved, control).empty());
+  CHECK(fresh.restore(saved, control, {.made_as_saved = true}).empty());
   CHECK(control.should_save);
   CHECK(fresh.exported(control) == saved);
   CHECK(CallbackHandler().restore(saved, control) == std::vector<std::string>{"EarlyStoppingCallback"});

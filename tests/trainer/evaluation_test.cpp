@@ -84,10 +84,10 @@ TEST_CASE("evaluation: a batch that scores nothing, or whose loss is not finite,
   pass.dataset = &rows;
   pass.batch_rows = 1;
   pass.batch = [&](const std::vector<int64_t>& wanted) { return data::default_collate({rows.at(wanted[0])}); };
-  pass.forward = [&](const nn::Batch& batch) {
+  pass.step = [&](const nn::Batch& batch) {
     nn::ModelOutput outputs = model(batch);
     Tensor loss = outputs.loss;
-    return LossOutput{loss, std::move(outputs)};
+    return prediction_of({loss, std::move(outputs)}, batch, "labels");
   };
   CHECK(*run_evaluation(model, pass, "evaluate").loss == 2);
   pass.nan_inf_filter = false;
@@ -98,10 +98,80 @@ TEST_CASE("evaluation: metrics take the prefix once, those that have it come fir
   EvaluationOutput output;
   output.loss = 0.5;
   output.rows = output.batches = 1;
-  output.seconds = 2;
+  output.speed = {.seconds = 2, .samples = 1, .steps = 1};
   output.prediction.label_ids = from_values({1}, std::vector<int64_t>{0});
   const Metrics metrics = evaluation_metrics(output, "eval", [](const EvalPrediction&) { return Metrics{{"accuracy", 0.25}, {"eval_f1", 1.0}}; });
   CHECK(metrics == Metrics{{"eval_f1", 1.0}, {"eval_loss", 0.5}, {"eval_accuracy", 0.25}, {"eval_runtime", 2.0}, {"eval_samples_per_second", 0.5}, {"eval_steps_per_second", 0.5}});
+}
+
+TEST_CASE("evaluation: inputs and losses are there where they are asked for; a list of batches in place of all rows") {
+  Echo model;
+  const data::ListDataset rows = rows_of({{1, 2, 3}, {4}, {5, 6}});
+  EvaluationPass pass;
+  pass.dataset = &rows;
+  pass.batch_rows = 2;
+  pass.batch = [&](const std::vector<int64_t>& wanted) {
+    std::vector<data::Example> examples;
+    for (const int64_t row : wanted) examples.push_back(rows.at(row));
+    return data::PadCollator(data::PadOptions{})(examples);
+  };
+  pass.step = [&](const nn::Batch& batch) {
+    nn::ModelOutput outputs = model(batch);
+    Tensor loss = outputs.loss;
+    return prediction_of({loss, std::move(outputs)}, batch, "labels", {"first"});
+  };
+  const EvalPrediction bare = run_evaluation(model, pass, "evaluate").prediction;
+  CHECK(bare.size() == 2);
+  CHECK(bare.predictions.size() == 1);  // `first` is ignored
+  CHECK(bare[1][0].data<int64_t>()[2] == 5);
+  CHECK_THROWS_WITH_AS(bare[2], "EvalPrediction: there is no item 2 of 2; they are the predictions, the labels.", ArgumentError);
+  pass.include_inputs = pass.include_losses = true;
+  const EvalPrediction all = run_evaluation(model, pass, "evaluate").prediction;
+  CHECK(all.size() == 4);
+  CHECK(describe(all.inputs) == "i64[3,3]");
+  CHECK(all.inputs.data<int64_t>()[8] == -100);  // padded as the others are
+  CHECK(values(all.losses) == std::vector<float>{10.0f / 6, 10.0f / 6, 5.5f});
+  CHECK(values(all[3][0]) == values(all.losses));
+  pass.concat_batches = false;
+  const EvalPrediction parts = run_evaluation(model, pass, "evaluate").prediction;
+  CHECK(parts.predictions.empty());
+  CHECK(parts.has_labels());
+  REQUIRE(parts.batches.size() == 2);
+  CHECK(describe(parts.batches[0].predictions[0]) == "f32[2,3]");
+  CHECK(describe(parts.batches[1].predictions[0]) == "f32[1,2]");
+  CHECK(describe(parts.batches[1].inputs) == "i64[1,2]");
+}
+
+TEST_CASE("evaluation: metrics batch by batch see each batch, and what the last one gives counts; nothing is kept") {
+  Echo model;
+  const data::ListDataset rows = rows_of({{1}, {2}, {3}, {4}, {10}});
+  EvaluationPass pass;
+  pass.dataset = &rows;
+  pass.batch_rows = 2;
+  pass.keep_outputs = false;
+  pass.batch = [&](const std::vector<int64_t>& wanted) {
+    std::vector<data::Example> examples;
+    for (const int64_t row : wanted) examples.push_back(rows.at(row));
+    return data::default_collate(examples);
+  };
+  pass.step = [&](const nn::Batch& batch) {
+    nn::ModelOutput outputs = model(batch);
+    Tensor loss = outputs.loss;
+    return prediction_of({loss, std::move(outputs)}, batch, "labels");
+  };
+  double sum = 0;
+  std::vector<bool> last;
+  pass.batch_metrics = [&](const EvalPrediction& batch, bool compute_result) {
+    for (const float x : values(batch.predictions[0])) sum += static_cast<double>(x);
+    last.push_back(compute_result);
+    return Metrics{{"sum", compute_result ? sum : -1.0}};
+  };
+  const EvaluationOutput output = run_evaluation(model, pass, "evaluate");
+  CHECK(last == std::vector<bool>{false, false, true});
+  CHECK(output.prediction.predictions.empty());
+  double got = 0;
+  REQUIRE(evaluation_metrics(output, "eval", {}).find("eval_sum")->number(got));
+  CHECK(got == 20);
 }
 
 TEST_CASE("evaluation: an empty dataset is refused") {

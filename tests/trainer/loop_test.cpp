@@ -7,6 +7,7 @@
 
 #include "autograd/ops.h"
 #include "nn/loss.h"
+#include "tensor/alloc.h"
 #include "tests/trainer/small_run.h"
 
 namespace rote::testing {
@@ -387,6 +388,130 @@ TEST_CASE("train: data that make no batch are refused before anything begins") {
   SmallRun run(args);
   CHECK_THROWS_WITH_AS(run.train(), "train: 10 rows make no batch of 16 with --dataloader_drop_last; give a smaller --per_device_train_batch_size.", ArgumentError);
   CHECK_FALSE(run.trainer->has_started());
+}
+
+TEST_CASE("auto_find_batch_size: where memory does not reach, smaller micro-batches make the same updates, to the bit") {
+  const auto args_of = [](const std::string& folder) {
+    TrainingArguments args = quiet_args(folder);
+    args.per_device_train_batch_size = 16;
+    args.num_train_epochs = 2;
+    args.logging_strategy = IntervalStrategy::steps;
+    args.logging_steps = 1;
+    args.include_num_input_tokens_seen = TokenCount::non_padding;
+    args.auto_find_batch_size = true;
+    return args;
+  };
+  // Refuses to train on more rows than fit, in the middle of a run.
+  struct Limited : Trainer {
+    using Trainer::Trainer;
+    int64_t most = 16, begins = 0;
+    double training_step(nn::Model& m, const nn::Batch& batch) override {
+      const int64_t rows = batch["input_ids"].size(0);
+      const double loss = Trainer::training_step(m, batch);  // its gradients are dropped
+      ROTE_CHECK(state().global_step < 2 || rows <= most, MemoryError, "allocate: no more than ", most, " rows fit.");
+      return loss;
+    }
+  };
+  const auto trained = [&](int64_t most) {
+    const TempFolder folder;
+    const auto model = small_classifier();
+    const data::ListDataset rows = small_rows(40);
+    Limited trainer(*model, args_of(folder.path()), {.train_dataset = &rows, .data_collator = pad});
+    SmallRun::silence(trainer);
+    trainer.most = most;
+    int64_t steps = 0;
+    trainer.on(Event::step_begin, [&](const TrainerState&, TrainerControl&) { ++steps; });
+    trainer.train();
+    CHECK(steps == 6);
+    return std::pair(hash_tensors(nn::state_dict(*model)), trainer.state());
+  };
+  const auto [whole, whole_state] = trained(16);
+  CHECK(*whole_state.train_batch_size == 16);
+  for (const int64_t most : {8, 5, 1}) {
+    CAPTURE(most);
+    const auto [hash, state] = trained(most);
+    CHECK(hash == whole);
+    CHECK(*state.train_batch_size == (most == 5 ? 4 : most));
+    CHECK(state.num_input_tokens_seen == whole_state.num_input_tokens_seen);
+    CHECK(state.global_step == 6);
+    for (size_t i = 0; i < 6; ++i) CHECK(number_at(state.log_history[i], "loss") == doctest::Approx(number_at(whole_state.log_history[i], "loss")).epsilon(1e-6));
+  }
+  const std::string text = [&] {
+    try {
+      trained(0);
+    } catch (const MemoryError& error) {
+      return error.text;
+    }
+    return std::string();
+  }();
+  CHECK(text == "auto_find_batch_size: memory does not reach for one row at a time; allocate: no more than 0 rows fit.");
+}
+
+TEST_CASE("auto_find_batch_size: with memory_limit; without the switch the run ends with a word") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.per_device_train_batch_size = 64;
+  args.max_steps = 1;
+  args.max_grad_norm = 0;
+  struct Wide : nn::Model {  // 1 MB a row forward
+    nn::Linear layer{2, 2};
+    Wide() { add_modules({{"layer", layer}}); }
+    nn::Signature signature() const override { return {.inputs = "x[B,2], labels[B]? i64", .main = "x", .scored = nn::Scored::rows}; }
+    nn::ModelOutput forward(const nn::Batch& in) override {
+      const Tensor logits = layer(in["x"]);
+      const Tensor wide = reshape(logits, {logits.size(0), 2, 1}) * full({1, 1, 1 << 17}, 1);
+      nn::ModelOutput out;
+      out.logits = mean(wide, {.axes = {2}});
+      out.loss = nn::class_loss(out.logits, in.find("labels"), nn::divisor(signature(), in));
+      return out;
+    }
+  };
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < 64; ++i) labels.push_back(i % 2);
+  const data::ListDataset rows = points(labels);
+  const auto trained = [&](int64_t limit, bool find) {
+    manual_seed(1);
+    Wide model;
+    args.auto_find_batch_size = find;
+    TrainerOptions options{.train_dataset = &rows};
+    options.rote.memory_limit = limit;
+    Trainer trainer(model, args, std::move(options));
+    SmallRun::silence(trainer);
+    trainer.train();
+    return std::pair(hash_tensors(nn::state_dict(model)), *trainer.state().train_batch_size);
+  };
+  const auto [whole, batch] = trained(0, true);
+  CHECK(batch == 64);
+  const int64_t limit = (memory_figures().in_use >> 20) + 48;
+  const auto [hash, found] = trained(limit, true);
+  CHECK(found < 64);
+  CHECK(hash == whole);
+  CHECK_THROWS_AS(trained(limit, false), MemoryError);
+  set_memory_limit(0);
+}
+
+TEST_CASE("activation_checkpointing: the bits stay; a model without layers is refused; kwargs are checked") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.gradient_accumulation_steps = 2;
+  const auto hash = [&] {
+    SmallRun run(args);
+    run.train();
+    return run.hash();
+  };
+  const std::string plain = hash();
+  args.activation_checkpointing = true;
+  CHECK(hash() == plain);
+  args.activation_checkpointing_kwargs = ValueMap{{"every_n_layers", 2}};
+  CHECK(hash() == plain);
+  args.activation_checkpointing_kwargs = ValueMap{{"offload", true}};
+  CHECK_THROWS_WITH_AS(resolved(args), "--activation_checkpointing_kwargs: has offload true; it takes every_n_layers, a whole number from 1 on.", ArgumentError);
+  args.activation_checkpointing_kwargs.reset();
+  Tiny tiny;
+  const data::ListDataset rows = points({0, 1, 0, 1});
+  Trainer trainer(tiny, args, {.train_dataset = &rows});
+  SmallRun::silence(trainer);
+  CHECK_THROWS_WITH_AS(trainer.train(), "activation_checkpointing: Tiny has no stack of layers that can run again; leave it out.", ArgumentError);
 }
 
 }  // namespace rote::testing

@@ -351,6 +351,70 @@ TEST_CASE("resume: a best of another folder takes no checkpoint of this one with
   CHECK(checkpoint_step(checkpoints_in(elsewhere.path())[0]) == 7);
 }
 
+TEST_CASE("resume: true takes the newest checkpoint that is good; where none is, the newest says why") {
+  const TempFolder folder, whole_folder;
+  SmallRun whole(saving_args(whole_folder.path()));
+  whole.train();
+  const TrainingArguments args = saving_args(folder.path());
+  SmallRun(args).train();
+  const auto last = checkpoint_step(*get_last_checkpoint(folder.path()));
+  fs::resize_file(checkpoint(folder.path(), last) + "/optimizer.safetensors", 100);
+  fs::remove(checkpoint(folder.path(), last - 1) + "/trainer_state.json");
+  SmallRun again(args);
+  int64_t begun_at = -1;
+  again.trainer->on(Event::train_begin, [&](const TrainerState& state, TrainerControl&) { begun_at = state.global_step; });
+  again.train("true");
+  CHECK(begun_at == last - 2);
+  CHECK(again.hash() == whole.hash());
+  for (const fs::path& one : checkpoints_in(folder.path())) fs::resize_file(one / "model.safetensors", 50);
+  SmallRun none(args);
+  const std::string before = none.hash();
+  CHECK_THROWS_AS(none.train("true"), IoError);
+  CHECK(none.hash() == before);
+}
+
+TEST_CASE("resume: callbacks go on counting as they are made now, or with restore_callback_states_from_checkpoint as they were") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = saving_args(folder.path());
+  args.learning_rate = 0;  // no evaluation improves on the first
+  args.eval_strategy = IntervalStrategy::steps;
+  args.eval_steps = 1;
+  args.metric_for_best_model = "loss";
+  const auto stop_step = [&](const std::string& output_dir, int64_t patience, bool as_saved, const std::string& from) {
+    TrainingArguments own = args;
+    own.output_dir = output_dir;
+    own.restore_callback_states_from_checkpoint = as_saved;
+    SmallRunOptions options;
+    options.trainer.callbacks = {callback<EarlyStoppingCallback>(EarlyStopping{.patience = patience})};
+    SmallRun run(own, std::move(options));
+    run.train(from);
+    return run.trainer->state().global_step;
+  };
+  CHECK(stop_step(folder.path(), 5, false, "") == 6);
+  CHECK(stop_step(elsewhere.path(), 3, false, checkpoint(folder.path(), 2)) == 4);
+  CHECK(stop_step(elsewhere.path(), 3, true, checkpoint(folder.path(), 2)) == 6);
+}
+
+TEST_CASE("resume: a batch that was found too large is not tried again") {
+  const TempFolder folder;
+  TrainingArguments args = saving_args(folder.path());
+  args.auto_find_batch_size = true;
+  SmallRun whole(args);
+  whole.train();
+  const std::string file = checkpoint(folder.path(), 3) + "/trainer_state.json";
+  std::string text = read_text(file);
+  const std::string was = "\"train_batch_size\": 2";
+  REQUIRE(text.find(was) != std::string::npos);
+  text.replace(text.find(was), was.size(), "\"train_batch_size\": 1");
+  std::FILE* out = std::fopen(file.c_str(), "wb");
+  std::fwrite(text.data(), 1, text.size(), out);
+  std::fclose(out);
+  SmallRun again(args);
+  again.train(checkpoint(folder.path(), 3));
+  CHECK(*again.trainer->state().train_batch_size == 1);
+  CHECK(again.hash() == whole.hash());
+}
+
 TEST_CASE("resume: the failures that early stopping has counted go on (25)") {
   const TempFolder folder, elsewhere;
   TrainingArguments args = saving_args(folder.path());

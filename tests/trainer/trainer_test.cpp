@@ -305,6 +305,71 @@ TEST_CASE("predict: a row has the same bits in a batch of any size, however it i
   }
 }
 
+TEST_CASE("evaluate: named datasets come one after another, each logged; the best is judged by a name of theirs") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.max_steps = 2;
+  args.eval_strategy = IntervalStrategy::steps;
+  args.eval_steps = 1;
+  args.metric_for_best_model = "short_loss";
+  const data::ListDataset few = small_rows(3), more = small_rows(7);
+  SmallRunOptions options;
+  options.trainer.eval_datasets = {{"short", &few}, {"long", &more}};
+  const auto model = small_classifier();
+  const data::ListDataset rows = small_rows(10);
+  options.trainer.train_dataset = &rows;
+  options.trainer.data_collator = pad;
+  Trainer trainer(*model, args, std::move(options.trainer));
+  SmallRun::silence(trainer);
+  trainer.train();
+  CHECK(static_cast<double>(*trainer.state().best_metric) == std::min(number_at(trainer.state().log_history[0], "eval_short_loss"), number_at(trainer.state().log_history[2], "eval_short_loss")));
+  CHECK(keys_of(timeless(trainer.state().log_history)[1]) == "eval_long_loss epoch step");
+  const Metrics all = trainer.evaluate();
+  CHECK(all.find("eval_short_loss") != nullptr);
+  CHECK(all.find("eval_long_samples_per_second") != nullptr);
+  CHECK(trainer.evaluate(NamedDatasets{{"own", &few}}, "p").find("p_own_loss") != nullptr);
+  CHECK_THROWS_WITH_AS(trainer.evaluate(NamedDatasets{{"none", nullptr}}), "evaluate: there is no dataset behind the name none; give one.", ArgumentError);
+}
+
+TEST_CASE("evaluate: prediction_loss_only keeps no outputs; what metrics are to see besides is there") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.include_for_metrics = {"inputs", "loss"};
+  args.per_device_eval_batch_size = 2;
+  std::vector<std::string> seen;
+  const auto note = [&](const EvalPrediction& p) {
+    seen.push_back(str(p.predictions.size(), " ", p.batches.size(), " ", p.inputs.defined() ? describe(p.inputs) : "", " ", p.losses.defined() ? describe(p.losses) : ""));
+    return Metrics{{"x", 1}};
+  };
+  const auto evaluated = [&](const TrainingArguments& with) {
+    SmallRunOptions options;
+    options.trainer.compute_metrics = note;
+    SmallRun run(with, std::move(options));
+    const Metrics metrics = run.trainer->evaluate();
+    const PredictionOutput predicted = run.trainer->predict(run.eval_rows);
+    return str(metrics.find("eval_x") != nullptr, " ", predicted.predictions.size(), " ", predicted.batches.size());
+  };
+  CHECK(evaluated(args) == "1 1 0");
+  args.eval_do_concat_batches = false;
+  CHECK(evaluated(args) == "1 0 3");
+  args.prediction_loss_only = true;
+  CHECK(evaluated(args) == "0 0 0");
+  std::string all;
+  for (const std::string& one : seen) all += one + "; ";
+  CHECK(all == "1 0 i64[5,9] f32[5]; 1 0 i64[5,9] f32[5]; 0 3  ; 0 3  ; ");
+}
+
+TEST_CASE("use_cache: is what the config that is saved says, where it says it") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  SmallRun silent(args);
+  CHECK(silent.model->config()->others.count("use_cache") == 0);
+  SmallRunOptions options;
+  options.model = small_classifier();
+  options.model->config()->others["use_cache"] = "true";
+  CHECK(SmallRun(args, std::move(options)).model->config()->others.at("use_cache") == "false");
+}
+
 TEST_CASE("remove_unused_columns: what the model does not take is left out, and not everything may be") {
   const TempFolder folder;
   const data::ListDataset rows({{{"text", data::Feature::list(std::vector<int64_t>{1})}}});

@@ -14,6 +14,8 @@ namespace rote::app {
 
 namespace {
 
+constexpr int kTerminated = 128 + 15;  // as a shell reports SIGTERM: the run is not done
+
 constexpr char kAbout[] = "Fine-tunes a Hugging Face checkpoint on a file of rows, or trains a new model, evaluates it and saves it into --output_dir.";
 
 nn::PretrainedOptions options_of(const ModelArguments& args) {
@@ -55,8 +57,8 @@ int train(int argc, char** argv) {
   throw_faults(faults);
 
   // Whatever can be wrong with the inputs shows before the Trainer makes output_dir.
-  std::string checkpoint;
-  if (args.resume_from_checkpoint) checkpoint = checkpoint_to_resume(*args.resume_from_checkpoint, args.output_dir).string();
+  const std::string checkpoint = args.resume_from_checkpoint.value_or("");
+  if (!checkpoint.empty()) checkpoints_to_resume(checkpoint, args.output_dir);
   const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
   const tasks::Prepared prepared = task.prepare({model_args, sources, data_args, *config});
   manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
@@ -72,6 +74,7 @@ int train(int argc, char** argv) {
                                  .rote = rote_args});
   try {
     const TrainOutput result = trainer.train({.resume_from_checkpoint = checkpoint});
+    if (result.interrupted) return kTerminated;
     trainer.save_model(args.output_dir);
     trainer.save_state();
     show(args, "train", result.metrics);

@@ -1,0 +1,51 @@
+// trainer/run.h — what one train() counts, and the micro-batches of one update. For loop.cpp and resume.cpp, which know the steps.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "trainer/neftune.h"
+#include "trainer/profile.h"
+#include "trainer/trainer.h"
+
+namespace rote {
+
+struct Trainer::Window {
+  std::vector<nn::Batch> batches;
+  std::vector<std::vector<int64_t>> rows;  // of the dataset, of each batch
+  nn::TargetCounts targets;                // N: scored targets of all batches, by label key
+  bool has_labels = false;
+
+  // Labels, but none that is scored: there is nothing to learn from.
+  bool is_empty() const { return has_labels && nn::total(targets) == 0; }
+};
+
+struct Trainer::Run {
+  int64_t batch = 1, accumulation = 1;  // rows of a micro-batch, micro-batches of an update
+  int64_t batches = 0;                  // micro-batches of an epoch
+  int64_t rows_per_epoch = 0;
+  int64_t updates_per_epoch = 0, total_updates = 0, epochs = 0;
+  double samples = 0;                   // rows that the whole run visits
+
+  std::vector<Tensor> leaves;           // trainable parameters in registration order
+  int64_t flops_per_element = 0;
+  int64_t consumed = 0;                 // rows so far, also those of earlier processes
+  int64_t skip_batches = 0;             // of the first epoch after a resume
+  int64_t first_epoch = 0;
+  int64_t first_step = 0;               // global_step at which this process began
+  int64_t first_tokens = 0;             // num_input_tokens_seen then
+  int64_t epoch = 0;                    // under way
+  int64_t micro = 0;                    // micro-batches of this epoch so far
+  int64_t tokens = 0;                   // elements of the main input, of this process
+  Stopwatch watch;
+  std::unique_ptr<Profile> profile;     // as is this
+  std::unique_ptr<Neftune> neftune;     // where the arguments ask for it
+
+  double running_loss = 0, total_loss = 0;
+  int64_t last_logged = 0;
+  double grad_norm = std::numeric_limits<double>::quiet_NaN(), learning_rate = 0;
+  bool updated = false;                 // in this epoch body
+};
+
+}  // namespace rote
