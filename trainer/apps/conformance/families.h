@@ -18,6 +18,7 @@ void run_tokenizers(const std::filesystem::path& path, Report& report);
 void run_optimizers(const std::filesystem::path& path, Report& report);
 void run_schedules(const std::filesystem::path& path, Report& report);
 void run_collators(const std::filesystem::path& path, Report& report);
+void run_trainer(const std::filesystem::path& path, Report& report);
 
 // The files called `name` (any .json but index.json where it is empty) at or below `path`, sorted; `path` itself where it is such a file.
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& path, const std::string& name);
