@@ -19,6 +19,8 @@ constexpr const char* kMerges = "tokenizer.ggml.merges";
 constexpr const char* kTypes = "tokenizer.ggml.token_type";
 constexpr const char* kScores = "tokenizer.ggml.scores";
 enum TokenType : int64_t { kNormal = 1, kControl = 3, kUserDefined = 4 };
+// A few times what any tokenizer has: each costs more in memory than its shortest form in a file.
+constexpr int64_t kMostTokens = 1 << 20, kMostMerges = 1 << 20;
 constexpr size_t kMaxAddedTokens = 65536;
 
 // How words are cut, under the names of `tokenizer.ggml.pre`.
@@ -114,6 +116,7 @@ std::vector<std::pair<const char*, int64_t>> role_ids(const GgufFile& file) {
 std::string read_tokens(const GgufFile& file, TokenizerText& text) {
   const int64_t n = file.count(kTokens);
   ROTE_CHECK(n > 0, IoError, "tokenizer: ", file.path(), " has no ", kTokens, "; it is no whole model.");
+  ROTE_CHECK(n <= kMostTokens, IoError, "tokenizer: ", file.path(), " has ", n, " tokens; at most ", kMostTokens, " are read.");
   const int64_t typed = file.count(kTypes);
   ROTE_CHECK(typed == 0 || typed == n, IoError, "tokenizer: ", file.path(), " has ", n, " tokens but ", typed, " of ", kTypes, "; there must be as many.");
   const std::vector<int64_t> types = file.integers(kTypes);
@@ -155,14 +158,12 @@ std::string derived_merges(const GgufFile& file) {
   vocabulary.sort_ids();
 
   struct Merge {
-    double score;
     int32_t token;
     uint16_t cut, left, right;  // bytes before the cut; characters on both sides
   };
   std::vector<Merge> merges;
   vocabulary.for_each([&](std::string_view token, int64_t of) {
-    const double score = scores[static_cast<size_t>(of)];
-    ROTE_CHECK(!std::isnan(score), IoError, "tokenizer: ", file.path(), ": ", kScores, "[", of, "] is NaN; it must be a number.");
+    ROTE_CHECK(!std::isnan(scores[static_cast<size_t>(of)]), IoError, "tokenizer: ", file.path(), ": ", kScores, "[", of, "] is NaN; it must be a number.");
     const auto begins_character = [&](size_t i) { return (static_cast<unsigned char>(token[i]) & 0xC0) != 0x80; };
     uint16_t characters = 0, left = 0;
     for (size_t i = 0; i < token.size(); ++i) characters = static_cast<uint16_t>(characters + begins_character(i));
@@ -170,13 +171,14 @@ std::string derived_merges(const GgufFile& file) {
       if (!begins_character(cut)) continue;
       ++left;
       if (!vocabulary.id_of(token.substr(0, cut)) || !vocabulary.id_of(token.substr(cut))) continue;
-      constexpr size_t kMostMerges = 4 << 20;
-      ROTE_CHECK(merges.size() < kMostMerges, IoError, "tokenizer: ", file.path(), " stands for more than ", kMostMerges, " merges; the file is damaged.");
-      merges.push_back({score, static_cast<int32_t>(of), static_cast<uint16_t>(cut), left, static_cast<uint16_t>(characters - left)});
+      ROTE_CHECK(static_cast<int64_t>(merges.size()) < kMostMerges, IoError, "tokenizer: ", file.path(), " stands for more than ", kMostMerges,
+                 " merges; the file is damaged.");
+      merges.push_back({static_cast<int32_t>(of), static_cast<uint16_t>(cut), left, static_cast<uint16_t>(characters - left)});
     }
   });
-  std::stable_sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) {
-    return std::tie(a.score, a.left, a.right) > std::tie(b.score, b.left, b.right);
+  std::stable_sort(merges.begin(), merges.end(), [&](const Merge& a, const Merge& b) {
+    const double x = scores[static_cast<size_t>(a.token)], y = scores[static_cast<size_t>(b.token)];
+    return std::tie(x, a.left, a.right) > std::tie(y, b.left, b.right);
   });
   BoundedText rules(file);
   for (const Merge& merge : merges) {
@@ -187,6 +189,7 @@ std::string derived_merges(const GgufFile& file) {
 }
 
 std::string read_merges(const GgufFile& file) {
+  ROTE_CHECK(file.count(kMerges) <= kMostMerges, IoError, "tokenizer: ", file.path(), " has ", file.count(kMerges), " merges; at most ", kMostMerges, " are read.");
   BoundedText rules(file);
   file.for_each_text(kMerges, [&](const std::string& merge) { rules.add_item(checked(file, merge, kMerges)); });
   return rules.take();

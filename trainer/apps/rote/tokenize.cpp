@@ -28,7 +28,7 @@ const ArgumentTable<TokenizeArguments>& TokenizeArguments::table() {
   static const ArgumentTable<A> rows = {
       "arguments",
       {
-          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder with a tokenizer.json", .required = true}),
+          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder with a tokenizer.json, or a .gguf file", .required = true}),
           field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 1, .aliases = {"max_length"}}),
           field(&A::add_special_tokens, {.name = "add_special_tokens", .help = "puts the tokens of the template around"}),
           field(&A::output_format, {.name = "output_format", .help = "text: one `id<tab>piece` a line, an empty line between texts; json: one object a text"}),
