@@ -56,7 +56,7 @@ endforeach()
 target_link_libraries_if(test-autograd PRIVATE test_lane)
 rote_tests(optim tests/optim test_lane ${rooms})  # its golden schedules are JSON, read with the trainer's reader
 rote_tests(house tests fuzz_targets ${rooms})
-foreach(command rote rote-conformance train_mlp own_op test_lane)
+foreach(command rote rote-conformance train_mlp own_op weighted_loss test_lane)
   if(TARGET test-house AND TARGET ${command})
     add_dependencies(test-house ${command})
   endif()
