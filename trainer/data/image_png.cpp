@@ -44,6 +44,18 @@ void read_bytes(png_structp png, png_bytep to, size_t n) {
   reader->at += n;
 }
 
+// Whether each chunk, from its length on, lies inside the file: libpng takes memory for as many bytes as a chunk says before it reads them.
+bool chunks_fit(std::string_view bytes) {
+  for (size_t at = 8; at + 12 <= bytes.size();) {
+    uint32_t length = 0;
+    for (size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+    if (length > bytes.size() - at - 12) return false;
+    if (bytes.substr(at + 4, 4) == "IEND") break;
+    at += 12 + size_t{length};
+  }
+  return true;  // libpng says what is missing
+}
+
 // Not even unpacked: a few bytes of these can be megabytes.
 constexpr png_byte kSkipped[] = "iTXt\0tEXt\0zTXt\0iCCP\0sPLT";
 
@@ -100,6 +112,7 @@ int orientation_of(const PngReader& r) {
 StoredImage decode_png(std::string_view bytes, const std::string& who) {
   PngReader r(bytes);
   const auto must = [&](bool done) { ROTE_CHECK(done, IoError, who, ": cannot be decoded; libpng says: ", r.fault, "."); };
+  ROTE_CHECK(chunks_fit(bytes), IoError, who, ": cannot be decoded; one of its chunks ends behind it.");
   must(begin(r));
   const int64_t height = png_get_image_height(r.png, r.info), width = png_get_image_width(r.png, r.info);
   check_header(who, height, width, static_cast<double>(png_get_rowbytes(r.png, r.info)) * static_cast<double>(height), bytes.size());
