@@ -128,4 +128,20 @@ KeyValueCache::Pair KeyValueCache::append(size_t layer, const Tensor& key, const
   return all;
 }
 
+void KeyValueCache::select(const std::vector<int64_t>& rows, bool encoder_too) {
+  const Tensor wanted = from_values({static_cast<int64_t>(rows.size())}, rows);
+  bool moves = encoder_too;
+  for (size_t row = 0; row < rows.size(); ++row) moves = moves || rows[row] != static_cast<int64_t>(row);
+  if (!moves) return;
+  const auto selected = [&](const Tensor& x, int64_t length) {
+    const int64_t B = wanted.size(0), G = x.size(1), S = x.size(2), D = x.size(3);
+    const Tensor result = empty({B, G, S, D}, {.dtype = x.dtype()});  // the room for more stays
+    copy_elements(slice(result, 2, 0, length), index_select(slice(x, 2, 0, length), 0, wanted));
+    return result;
+  };
+  for (Layer& layer : layers_) layer.memory = {selected(layer.memory.key, layer.length), selected(layer.memory.value, layer.length)};
+  if (!encoder_too) return;
+  for (Pair& pair : crossed_) pair = {selected(pair.key, pair.key.size(2)), selected(pair.value, pair.value.size(2))};
+}
+
 }  // namespace rote::nn

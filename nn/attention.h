@@ -58,6 +58,8 @@ class KeyValueCache {
     if (!crossed_[layer].key.defined()) crossed_[layer] = compute();
     return crossed_[layer];
   }
+  // Row i becomes what was row rows[i], in the encoder's keys only where `encoder_too`.
+  void select(const std::vector<int64_t>& rows, bool encoder_too);
   int64_t length() const { return layers_.empty() ? 0 : layers_[0].length; }
 
  private:

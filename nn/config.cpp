@@ -15,18 +15,22 @@ namespace {
 
 std::string path_of(const std::string& place) { return is_gguf(place) ? place : place + "/config.json"; }
 
+std::string short_file(const std::string& path) {
+  constexpr int64_t kLongest = 16 << 20;
+  ROTE_CHECK(InputFile(path).bytes() <= kLongest, IoError, "read ", path, ": it has more than ", kLongest, " bytes; the file is damaged.");
+  return read_file(path);
+}
+
 json read_json(const std::string& place) {
   const std::string path = path_of(place);
   if (is_gguf(place)) return json::parse(gguf_config_text(GgufFile::open(place)));
   ROTE_CHECK(is_file(path), IoError, "read ", place, ": it holds no config.json; name a model folder.");
-  constexpr int64_t kLongest = 16 << 20;
-  ROTE_CHECK(InputFile(path).bytes() <= kLongest, IoError, "read ", path, ": it has more than ", kLongest, " bytes; the file is damaged.");
   constexpr int kMostLevels = 200;
   const auto shallow = [&](int depth, json::parse_event_t, json&) {
     ROTE_CHECK(depth <= kMostLevels, IoError, "read ", path, ": it nests more than ", kMostLevels, " levels; the file is damaged.");
     return true;
   };
-  json parsed = json::parse(read_file(path), shallow, /*allow_exceptions=*/false);
+  json parsed = json::parse(short_file(path), shallow, /*allow_exceptions=*/false);
   ROTE_CHECK(parsed.is_object(), IoError, "read ", path, ": it is no JSON object; the file is damaged.");
   return parsed;
 }
@@ -236,6 +240,8 @@ void read_config(const std::string& place, Config& config) {
   config.visit(reader);
   config.others.clear();
   for (const auto& [name, value] : left.items()) config.others[name] = value.dump();
+  const std::string generation = place + "/generation_config.json";
+  config.generation = !is_gguf(place) && is_file(generation) ? short_file(generation) : "";
   config.check();
 }
 

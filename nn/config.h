@@ -52,6 +52,7 @@ struct Config {
   bool output_hidden_states = false;
   bool output_attentions = false;
   std::map<std::string, std::string> others;  // keys that no field takes, with their JSON: kept and written back
+  std::string generation;                     // the generation_config.json of the folder, as it stood; empty: none
 
   virtual ~Config() = default;
   // The family's own fields come after a call of this one.

@@ -1,22 +1,22 @@
-// nn/generate.h — text from a model, one token after the other: greedy, with or without a cache of keys and values.
+// nn/generate.h — text from a model, one token after the other: the most likely one each time, or the best of several beams. With a cache of keys and
+// values or without; the settings: generation_config.h.
 #pragma once
 
-#include <optional>
-#include <vector>
-
+#include "nn/generation_config.h"
 #include "nn/model.h"
 
 namespace rote::nn {
 
-struct GenerateOptions {
-  int64_t max_new_tokens = 20;
-  std::vector<int64_t> eos_token_id = {};   // any of them ends a row
-  std::optional<int64_t> pad_token_id = {};  // fills rows that ended; none: the first eos id, or 0
-  bool use_cache = true;                    // the same tokens without, more slowly
+struct Generated {
+  Tensor sequences;         // i64 [B·num_return_sequences, T], those of a prompt together, the best first; padded behind their end
+  Tensor sequences_scores;  // f32 [B·num_return_sequences] of beams: mean log probability, with length_penalty; none where num_beams is 1
 };
 
-// Decoder-only models: prompt holds input_ids [B,T], left padded, and attention_mask [B,T] where some are padding; the result is [B,T+n] with the
-// prompts in front. Encoder-decoder models: input_ids and attention_mask of the encoder; the result is [B,1+n] behind decoder_start_token_id. The most likely token at each step, the lowest id among equals. Ends when each row has ended.
-Tensor generate(Model& model, const Batch& prompt, const GenerateOptions& options = {});
+// Decoder-only models: prompt holds input_ids [B,T], left padded, and attention_mask [B,T] where some are padding; sequences have the prompts in front.
+// Encoder-decoder models: input_ids and attention_mask of the encoder; sequences begin with decoder_start_token_id.
+// One beam: the token of the highest score each time, the lowest id among equals. Several: beam_search.h. The tokens of a row depend on no other row.
+// Rows that ended are filled with pad_token_id, and as the reference does it behind beams with the first end id where that is 0 or none.
+// Throws ArgumentError for settings that cannot be, and NonFiniteError where a score is NaN.
+Generated generate(Model& model, const Batch& prompt, const GenerationConfig& config = {});
 
 }  // namespace rote::nn

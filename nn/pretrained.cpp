@@ -76,6 +76,7 @@ void save_pretrained(Model& model, const std::string& folder, const SavePretrain
     config->architectures = {model.class_name()};
     if (!weights.empty()) config->dtype = info(weights[0].second.dtype()).torch;
     write_file(folder + "/config.json", config_text(*config), options.sync);
+    if (!config->generation.empty()) write_file(folder + "/generation_config.json", config->generation, options.sync);
   }
   SaveOptions how;
   how.sync = options.sync;

@@ -56,7 +56,7 @@ struct SavePretrainedOptions {
   int64_t max_shard_size = 50'000'000'000;       // bytes of elements in a file (tensor/shards.h)
 };
 
-// config.json (where the model has a config) and the weights in `folder`, which is made where it is missing. Each file appears whole or not at all.
+// config.json and the generation_config.json that was read with it (where the model has a config), and the weights in `folder`, which is made where it is missing. Each file appears whole or not at all.
 void save_pretrained(Model& model, const std::string& folder, const SavePretrainedOptions& options = {});
 
 }  // namespace rote::nn

@@ -71,7 +71,7 @@ TEST_CASE("generate: with a cache each step has the bits of the whole text witho
     CAPTURE(family.name);
     const auto model = small_model(family, 7);
     const nn::Batch prompt = alone(prompts(1, 11, true), 0, true);
-    const Tensor with = nn::generate(*model, prompt, {.max_new_tokens = 24}), without = nn::generate(*model, prompt, {.max_new_tokens = 24, .use_cache = false});
+    const Tensor with = nn::generate(*model, prompt, {.max_new_tokens = 24}).sequences, without = nn::generate(*model, prompt, {.max_new_tokens = 24, .use_cache = false}).sequences;
     CHECK(tail(with, 0, with.size(1)) == tail(without, 0, without.size(1)));
     const std::vector<int64_t> text = tail(with, 0, with.size(1));
     CHECK(std::set<int64_t>(text.begin(), text.end()).size() > 1);
@@ -102,11 +102,11 @@ TEST_CASE("generate: eight padded prompts together give what each gives alone") 
     const bool left = !has_encoder(family);  // encoders are padded at the right, as positions begin at the left
     const nn::Batch all = prompts(8, 14, left);
     for (const bool use_cache : {true, false}) {
-      const Tensor together = nn::generate(*model, all, {.max_new_tokens = 16, .use_cache = use_cache});
+      const Tensor together = nn::generate(*model, all, {.max_new_tokens = 16, .use_cache = use_cache}).sequences;
       for (int64_t b = 0; b < 8; ++b) {
         CAPTURE(family.name);
         CAPTURE(b);
-        const Tensor single = nn::generate(*model, alone(all, b, left), {.max_new_tokens = 16, .use_cache = use_cache});
+        const Tensor single = nn::generate(*model, alone(all, b, left), {.max_new_tokens = 16, .use_cache = use_cache}).sequences;
         CHECK(tail(together, b, 16) == tail(single, 0, 16));
       }
     }
@@ -116,9 +116,9 @@ TEST_CASE("generate: eight padded prompts together give what each gives alone") 
 TEST_CASE("generate: rows end by themselves, and what is asked for wrongly is refused") {
   const auto model = small_model(small_families()[3], 8);
   const nn::Batch all = prompts(3, 9, true);
-  const Tensor free = nn::generate(*model, all, {.max_new_tokens = 12});
+  const Tensor free = nn::generate(*model, all, {.max_new_tokens = 12}).sequences;
   const int64_t stop = tail(free, 1, 12)[4];
-  const Tensor ended = nn::generate(*model, all, {.max_new_tokens = 12, .eos_token_id = {stop}, .pad_token_id = 46});
+  const Tensor ended = nn::generate(*model, all, {.max_new_tokens = 12, .eos_token_id = {stop}, .pad_token_id = 46}).sequences;
   for (int64_t row = 0; row < 3; ++row) {
     bool over = false;
     for (int64_t i = 9; i < ended.size(1); ++i) {
@@ -127,5 +127,5 @@ TEST_CASE("generate: rows end by themselves, and what is asked for wrongly is re
       over = over || got == stop;
     }
   }
-  CHECK_THROWS_AS(nn::generate(*model, all, {.max_new_tokens = 0}), ArgumentError);
+  CHECK_THROWS_AS(nn::generate(*model, all, {.max_new_tokens = 0}).sequences, ArgumentError);
 }

@@ -38,7 +38,7 @@ struct DecoderFolder {
     const nn::Loaded<nn::Model> loaded = nn::AutoModelForCausalLM::from_pretrained(folder.path());
     nn::Batch batch;
     batch.set("input_ids", from_values({1, static_cast<int64_t>(prompt.size())}, prompt));
-    const Tensor ids = nn::generate(*loaded.model, batch, {.max_new_tokens = 12});
+    const Tensor ids = nn::generate(*loaded.model, batch, {.max_new_tokens = 12}).sequences;
     return {ids.data<int64_t>() + prompt.size(), ids.data<int64_t>() + ids.numel()};
   }
 };

@@ -1,36 +1,13 @@
-// trainer/pipelines/text_generation.cpp — what a model writes after a text, the most likely token each time.
+// trainer/pipelines/text_generation.cpp — what a model writes after a text, as its generation_config.json says but for sampling.
 #include <algorithm>
 
 #include "nn/generate.h"
-#include "nn/pretrained.h"
-#include "tensor/file.h"
-#include "trainer/json_text.h"
 #include "trainer/pipelines/tasks.h"
 #include "trainer/pipelines/text_model.h"
 
 namespace rote::pipelines {
 
 namespace {
-
-// The ids under `name`: a number, a list of numbers, or none.
-std::vector<int64_t> ids_of(const Value& settings, const std::string& name) {
-  std::vector<int64_t> ids;
-  const Value* value = settings.as_map() ? settings.as_map()->find(name) : nullptr;
-  if (value == nullptr) return ids;
-  const ValueList one = {*value};
-  for (const Value& item : value->as_list() ? *value->as_list() : one)
-    if (item.as_int()) ids.push_back(*item.as_int());
-  return ids;
-}
-
-// What ends a text, and what begins one that is empty: of generation_config.json where the folder has one, else of the config.
-Value settings_of(const TextModel& m, const PipelineOptions& options) {
-  nn::PretrainedOptions where;
-  where.revision = options.revision;
-  where.cache_dir = options.cache_dir;
-  const std::string file = nn::model_place(options.model, where) + "/generation_config.json";
-  return is_file(file) ? parse_json(read_file(file), file) : parse_json(nn::config_text(*m.model->config()), options.model);
-}
 
 void check_length(const TextModel& m, const text::Encoding& row, const std::string& text, int64_t max_new_tokens) {
   const std::optional<int64_t> limit = m.config().limits().length;
@@ -44,16 +21,18 @@ void check_length(const TextModel& m, const text::Encoding& row, const std::stri
 
 PipelineRun text_generation(const PipelineOptions& options) {
   const auto m = load_text_model("text-generation", options);
-  const Value settings = settings_of(*m, options);
-  const nn::GenerateOptions how{.max_new_tokens = options.max_new_tokens, .eos_token_id = ids_of(settings, "eos_token_id")};
-  return [options, m, how, bos = ids_of(settings, "bos_token_id")](const std::vector<std::string>& texts) {
+  nn::GenerationConfig how = nn::generation_config_of(*m->model->config());
+  how.max_new_tokens = options.max_new_tokens;
+  how.num_return_sequences = 1;
+  how.do_sample = false;
+  return [options, m, how, bos = how.bos_token_id](const std::vector<std::string>& texts) {
     const std::vector<text::Encoding> rows = rows_of(*m, texts, {.when_empty = bos});
     for (size_t i = 0; i < rows.size(); ++i) check_length(*m, rows[i], texts[i], options.max_new_tokens);
     std::vector<Records> all(texts.size());
     for (const std::vector<size_t>& which : batches_of(rows, m->batch_size)) {
       nn::Batch prompt;
       prompt.set("input_ids", batch_of(*m, rows, which)["input_ids"]);
-      const Tensor ids = nn::generate(*m->model, prompt, how);
+      const Tensor ids = nn::generate(*m->model, prompt, how).sequences;
       for (size_t i = 0; i < which.size(); ++i) {
         const int64_t* row = ids.data<int64_t>() + static_cast<int64_t>(i) * ids.size(1);
         const int64_t* first = row + prompt["input_ids"].size(1);
