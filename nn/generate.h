@@ -12,6 +12,10 @@ struct Generated {
   Tensor sequences_scores;  // f32 [B·num_return_sequences] of beams: mean log probability, with length_penalty; none where num_beams is 1
 };
 
+// What can be said of settings before a token is written, for prompts of that length (encoder-decoder models: 1), throws; gives the longest length of
+// a sequence.
+int64_t check_generation(Model& model, const GenerationConfig& config, int64_t prompt_length);
+
 // Decoder-only models: prompt holds input_ids [B,T], left padded, and attention_mask [B,T] where some are padding; sequences have the prompts in front.
 // Encoder-decoder models: input_ids and attention_mask of the encoder; sequences begin with decoder_start_token_id.
 // One beam: the token of the highest score each time, the lowest id among equals. Several: beam_search.h. The tokens of a row depend on no other row.

@@ -139,6 +139,19 @@ TEST_CASE("rote train --task seq2seq: T5 learns a target that its text holds") {
   const AppResult evaluate = app.rote("evaluate --task seq2seq --model_name_or_path out --validation_file pairs.tsv --label_column_name target --source_prefix 'the ' --per_device_eval_batch_size 8 --max_target_length 12");
   REQUIRE_MESSAGE(evaluate.status == 0, evaluate.err);
   CHECK(shown(evaluate.out, "eval_accuracy") == shown(train.out, "eval_accuracy"));
+  // The same rows by what the model writes; the command that evaluates gives what the one that trains gave.
+  const AppResult writing = app.run("seq2seq", model, "writes", "--num_train_epochs 12 --source_prefix 'the ' --predict_with_generate --num_beams 2");
+  REQUIRE_MESSAGE(writing.status == 0, writing.err);
+  CHECK(app.hash("writes") == app.hash("out"));
+  CHECK(shown(writing.out, "eval_loss") == shown(train.out, "eval_loss"));
+  CHECK(app.result("writes", "eval_exact_match") > 0.3);
+  CHECK(app.result("writes", "eval_exact_match") <= 1);
+  const std::string evaluation = "evaluate --task seq2seq --model_name_or_path out --validation_file pairs.tsv --label_column_name target --source_prefix 'the ' --predict_with_generate ";
+  const AppResult written = app.rote(evaluation + "--num_beams 2 --per_device_eval_batch_size 8 --max_target_length 12");
+  REQUIRE_MESSAGE(written.status == 0, written.err);
+  CHECK(shown(written.out, "eval_exact_match") == shown(writing.out, "eval_exact_match"));
+  const AppResult wide = app.rote(evaluation + "--num_beams 2 --per_device_eval_batch_size 3 --num_threads 1 --max_target_length 12");
+  CHECK(shown(wide.out, "eval_exact_match") == shown(written.out, "eval_exact_match"));
   REQUIRE(app.run("seq2seq", model, "a", "--max_steps 2").status == 0);
   REQUIRE(app.run("seq2seq", model, "b", "--max_steps 2 --per_device_train_batch_size 4 --gradient_accumulation_steps 2").status == 0);
   CHECK(app.hash("a") == app.hash("b"));
@@ -159,6 +172,9 @@ TEST_CASE("rote train on texts: what cannot be learnt is refused, and what has n
       {"masked-lm", "--config_name bert --tokenizer_name model --train_file train.txt", "mlm: the tokenizer has no mask token"},
       {"seq2seq", "--config_name t5 --tokenizer_name wordpiece --train_file train.txt", "train.txt: ends in .txt; .csv, .tsv and .jsonl can be read."},
       {"seq2seq", "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv", "pairs.tsv: has no column label"},
+      {"seq2seq", "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv --label_column_name target --predict_with_generate --generation_config '{\"do_sample\": true}'",
+       "generate: do_sample is true, and this build does not sample; set it to false."},
+      {"causal-lm", "--config_name gpt2 --tokenizer_name bpe --train_file train.txt --predict_with_generate", "--predict_with_generate: --task causal-lm has no texts to write; it is for --task seq2seq."},
   };
   app.folder.file("short.txt", "the end\n");
   app.folder.file("empty.txt", "");

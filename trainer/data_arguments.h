@@ -46,6 +46,7 @@ struct DataArguments {
   bool whole_word_mask = false;
   std::string source_prefix = "";
   int64_t max_target_length = 128;  // tokens, special ones included
+  std::optional<int64_t> num_beams = {};
 
   // text-classification
   std::optional<bool> do_regression = {};  // not given: where labels are fractions

@@ -168,6 +168,7 @@ EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, 
   };
   const std::vector<std::string> labels = model.signature().label_names();
   pass.step = [&](const nn::Batch& batch) {
+    if (options.step) return options.step(model, batch);
     nn::ModelOutput outputs = model(batch);
     Tensor loss = outputs.loss;
     return prediction_of({std::move(loss), std::move(outputs)}, batch, labels.empty() ? "" : labels[0]);

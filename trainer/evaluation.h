@@ -88,6 +88,7 @@ struct EvaluateOptions {
   int64_t batch_rows = 8;
   data::Collator data_collator = data::default_collate;
   PreprocessLogits preprocess_logits_for_metrics = {};
+  std::function<Prediction(nn::Model& model, const nn::Batch& batch)> step = {};  // default: the model's loss and all its outputs
 };
 EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options);
 

@@ -1,5 +1,7 @@
 # docs/examples/cmudict.py cmudict.dict — letters and phonemes of the words of a-z, the first pronunciation of each, as test.tsv (2,000 words by FNV-1a hash)
 # and train.tsv (the others); t5/ with a tokenizer of a token for each letter and phoneme, and the config of a small T5.
+# cmudict.py cmudict.dict spoken.jsonl — the share of the words of test.tsv of which spoken.jsonl, a line of `rote pipeline text2text-generation` for each,
+# has a pronunciation of the dictionary, and the edits to the nearest one in all phonemes.
 import json, os, re, sys
 
 def fnv(word, h=0xCBF29CE484222325):
@@ -7,12 +9,28 @@ def fnv(word, h=0xCBF29CE484222325):
         h = (h ^ byte) * 0x100000001B3 % 2**64
     return h
 
-words = {}
+def edits(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+spoken = {}  # all pronunciations of each word
 for line in open(sys.argv[1]):
     word, *phonemes = line.split(" #")[0].split()
+    word = re.sub(r"\(\d+\)$", "", word)
     if re.fullmatch("[a-z]+", word):
-        words.setdefault(word, [phoneme.rstrip("012") for phoneme in phonemes])
+        spoken.setdefault(word, []).append([phoneme.rstrip("012") for phoneme in phonemes])
+words = {word: ways[0] for word, ways in spoken.items()}
 rows = sorted(words, key=fnv)
+if len(sys.argv) > 2:
+    said = [json.loads(line)[0]["generated_text"].split() for line in open(sys.argv[2])]
+    right = sum(way in spoken[word] for word, way in zip(rows, said))
+    wrong = [min((edits(way, other), len(other)) for other in spoken[word]) for word, way in zip(rows, said)]
+    print(f"{len(said)} words, {right / len(said):.4f} right, {sum(w for w, _ in wrong) / sum(n for _, n in wrong):.4f} edits a phoneme")
+    sys.exit()
 for name, part in (("test.tsv", rows[:2000]), ("train.tsv", rows[2000:])):
     with open(name, "w") as out:
         out.write("letters\tphonemes\n")

@@ -118,7 +118,7 @@ TEST_CASE("generate: rows end by themselves, and what is asked for wrongly is re
   const nn::Batch all = prompts(3, 9, true);
   const Tensor free = nn::generate(*model, all, {.max_new_tokens = 12}).sequences;
   const int64_t stop = tail(free, 1, 12)[4];
-  const Tensor ended = nn::generate(*model, all, {.max_new_tokens = 12, .eos_token_id = {stop}, .pad_token_id = 46}).sequences;
+  const Tensor ended = nn::generate(*model, all, {.max_new_tokens = 12, .pad_token_id = 46, .eos_token_id = {stop}}).sequences;
   for (int64_t row = 0; row < 3; ++row) {
     bool over = false;
     for (int64_t i = 9; i < ended.size(1); ++i) {
@@ -127,5 +127,5 @@ TEST_CASE("generate: rows end by themselves, and what is asked for wrongly is re
       over = over || got == stop;
     }
   }
-  CHECK_THROWS_AS(nn::generate(*model, all, {.max_new_tokens = 0}).sequences, ArgumentError);
+  CHECK_THROWS_AS(nn::generate(*model, all, {.max_new_tokens = 0}), ArgumentError);
 }

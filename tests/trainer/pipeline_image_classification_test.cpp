@@ -94,7 +94,7 @@ TEST_CASE("image-classification: what is no picture, and what the task does not 
   const std::string text = c.folder.file("note.txt", "hello");
   CHECK_THROWS_WITH_AS(c.pipe()(text), (text + ": is neither a PNG nor a JPEG file; these two can be read.").c_str(), IoError);
   CHECK_THROWS_AS(c.pipe()(c.folder.file("none.png")), IoError);
-  CHECK_THROWS_WITH_AS(c.pipe({.truncation = true}), "--truncation: image-classification does not take it; it is for text-classification, fill-mask, feature-extraction.",
+  CHECK_THROWS_WITH_AS(c.pipe({.truncation = true}), "--truncation: image-classification does not take it; it is for text-classification, fill-mask, feature-extraction, text2text-generation.",
                        ArgumentError);
 }
 

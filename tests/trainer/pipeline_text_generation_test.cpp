@@ -4,6 +4,7 @@
 #include "nn/auto.h"
 #include "nn/generate.h"
 #include "nn/models/gpt2.h"
+#include "nn/models/t5.h"
 #include "tests/trainer/tiny_pipelines.h"
 #include "trainer/json_text.h"
 #include "trainer/pipelines/pipeline.h"
@@ -90,6 +91,51 @@ TEST_CASE("text-generation: more tokens than the model has positions are refused
   CHECK(at.pipe({.max_new_tokens = 23})("good film").size() == 1);
   CHECK_THROWS_WITH_AS(at.pipe({.max_new_tokens = 24})("good film"),
                        "text-generation: \"good film\" has 2 tokens, of which the model takes 24 with the new ones; give --max_new_tokens 23 or less, not 24.", ArgumentError);
+}
+
+namespace {
+
+struct EncoderDecoderFolder {
+  TempFolder folder;
+  EncoderDecoderFolder() {
+    auto config = std::make_shared<nn::T5Config>();
+    config->vocab_size = 31;
+    config->d_model = 12;
+    config->d_kv = 4;
+    config->d_ff = 20;
+    config->num_layers = 2;
+    config->num_heads = 3;
+    config->initializer_factor = 2;
+    config->eos_token_id = {29};
+    write_pipeline_model<nn::T5ForConditionalGeneration>(folder.path(), config, tiny_tokenizer_json());
+  }
+  Pipeline pipe(PipelineOptions options = {}) const {
+    options.model = folder.path();
+    options.max_new_tokens = 9;
+    return pipeline("text2text-generation", options);
+  }
+  // The text of ids that generate() writes for `prompt`.
+  std::string written(const std::vector<int64_t>& prompt, int64_t beams) const {
+    const nn::Loaded<nn::Model> loaded = nn::AutoModelForSeq2SeqLM::from_pretrained(folder.path());
+    nn::Batch batch;
+    batch.set("input_ids", from_values({1, static_cast<int64_t>(prompt.size())}, prompt));
+    const Tensor ids = nn::generate(*loaded.model, batch, {.max_new_tokens = 9, .num_beams = beams, .eos_token_id = {29}}).sequences;
+    return text::Tokenizer::from_folder(folder.path()).decode({ids.data<int64_t>() + 1, ids.data<int64_t>() + ids.numel()});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("text2text-generation: what the model makes of a text, by one beam or more, the same in any batch") {
+  const EncoderDecoderFolder at;
+  CHECK(at.pipe()("good film")[0].generated_text == at.written({2, 4, 8, 3}, 1));
+  CHECK(at.pipe({.num_beams = 3})("good film")[0].generated_text == at.written({2, 4, 8, 3}, 3));
+  write_file(at.folder.file("generation_config.json"), "{\"num_beams\": 3, \"eos_token_id\": 29}");
+  CHECK(at.pipe()("good film")[0].generated_text == at.written({2, 4, 8, 3}, 3));
+  const std::vector<std::string> texts = {"good film", "bad plot", "the end was", "no"};
+  const std::vector<Records> single = at.pipe()(texts), together = at.pipe({.batch_size = 4})(texts);
+  for (size_t i = 0; i < texts.size(); ++i) CHECK(single[i][0].generated_text == together[i][0].generated_text);
+  CHECK_THROWS_WITH_AS(at.pipe({.return_full_text = false}), "--return_full_text: text2text-generation does not take it; it is for text-generation.", ArgumentError);
 }
 
 }  // namespace rote::testing

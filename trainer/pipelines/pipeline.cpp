@@ -15,7 +15,8 @@ const std::vector<PipelineTask>& pipeline_tasks() {
       {"fill-mask", "words for the mask tokens of a text", {"truncation", "top_k", "targets"}, p::fill_mask, p::fill_mask_value},
       {"feature-extraction", "the last hidden state of each token", {"truncation"}, p::feature_extraction, p::feature_extraction_value},
       {"image-classification", "the classes of a picture, each TEXT its file", {"top_k", "function_to_apply"}, p::image_classification, p::classes_value, /*of_files=*/true},
-      {"text-generation", "a text and what the model writes after it", {"max_new_tokens", "return_full_text"}, p::text_generation, p::text_generation_value},
+      {"text-generation", "a text and what the model writes after it", {"max_new_tokens", "num_beams", "return_full_text"}, p::text_generation, p::text_generation_value},
+      {"text2text-generation", "what a model of texts and targets makes of a text", {"truncation", "max_new_tokens", "num_beams"}, p::text2text_generation, p::text_generation_value},
   };
   return tasks;
 }
@@ -39,6 +40,7 @@ const ArgumentTable<PipelineOptions>& PipelineOptions::table() {
           field(&P::ignore_labels, {.name = "ignore_labels", .help = "labels whose tokens or groups are left out"}),
           field(&P::stride, {.name = "stride", .help = "takes long texts in pieces that share so many tokens, in place of cutting them", .unit = "tokens", .at_least = 0}),
           field(&P::max_new_tokens, {.name = "max_new_tokens", .help = "what is written at most", .unit = "tokens", .at_least = 1}),
+          field(&P::num_beams, {.name = "num_beams", .help = "beams that are followed at once; not given: as generation_config.json says", .at_least = 1}),
           field(&P::return_full_text, {.name = "return_full_text", .help = "puts the given text in front of what was written"}),
       },
   };

@@ -1,5 +1,5 @@
 // trainer/pipelines/pipeline.h — from texts to answers in one call: a model, its tokenizer and what a task makes of the outputs, with the records
-// of transformers' pipelines. One task a file beside this one; no training, and generation is greedy.
+// of transformers' pipelines. One task a file beside this one; no training, and nothing is drawn.
 #pragma once
 
 #include <functional>
@@ -32,6 +32,7 @@ struct PipelineOptions {
   std::vector<std::string> ignore_labels = {"O"};
   std::optional<int64_t> stride = {};
   int64_t max_new_tokens = 256;
+  std::optional<int64_t> num_beams = {};
   bool return_full_text = true;
 
   static const ArgumentTable<PipelineOptions>& table();
@@ -48,7 +49,7 @@ struct Record {
   int64_t token = 0;                // fill-mask, as the two below
   std::string token_str = {};
   std::string sequence = {};        // the text with that token in the mask's place
-  std::string generated_text = {};  // text-generation
+  std::string generated_text = {};  // text-generation, text2text-generation
   Tensor features = {};             // feature-extraction: f32 [T,C]
 };
 using Records = std::vector<Record>;

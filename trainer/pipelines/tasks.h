@@ -24,6 +24,7 @@ Value feature_extraction_value(const Records& records, const PipelineOptions& op
 
 // {generated_text}.
 PipelineRun text_generation(const PipelineOptions& options);
+PipelineRun text2text_generation(const PipelineOptions& options);
 Value text_generation_value(const Records& records, const PipelineOptions& options);
 
 }  // namespace rote::pipelines

@@ -1,4 +1,5 @@
-// trainer/pipelines/text_generation.cpp — what a model writes after a text, as its generation_config.json says but for sampling.
+// trainer/pipelines/text_generation.cpp — what a decoder writes after a text, and what an encoder-decoder makes of one: as generation_config.json says,
+// but for sampling.
 #include <algorithm>
 
 #include "nn/generate.h"
@@ -17,14 +18,29 @@ void check_length(const TextModel& m, const text::Encoding& row, const std::stri
              limit.value_or(0), " with the new ones; give --max_new_tokens ", limit.value_or(0) - T + 1, " or less, not ", max_new_tokens, ".");
 }
 
+// The model's, with those of the call; one text, and not drawn.
+nn::GenerationConfig generation_settings(const TextModel& m, const PipelineOptions& options) {
+  nn::GenerationConfig settings = nn::generation_config_of(*m.model->config());
+  settings.max_new_tokens = options.max_new_tokens;
+  settings.num_beams = options.num_beams.value_or(settings.num_beams);
+  settings.num_return_sequences = 1;
+  settings.do_sample = false;
+  return settings;
+}
+
+// Row i of sequences from place `first` on, as text; what follows an end fills the batch up.
+std::string written_after(const TextModel& m, const Tensor& sequences, size_t i, int64_t first, const std::vector<int64_t>& ends) {
+  const int64_t* row = sequences.data<int64_t>() + static_cast<int64_t>(i) * sequences.size(1);
+  const int64_t* last = row + sequences.size(1);
+  const int64_t* end = std::find_first_of(row + first, last, ends.begin(), ends.end());
+  return m.tokenizer.decode(std::vector<int64_t>(row + first, end == last ? last : end + 1));
+}
+
 }  // namespace
 
 PipelineRun text_generation(const PipelineOptions& options) {
   const auto m = load_text_model("text-generation", options);
-  nn::GenerationConfig how = nn::generation_config_of(*m->model->config());
-  how.max_new_tokens = options.max_new_tokens;
-  how.num_return_sequences = 1;
-  how.do_sample = false;
+  const nn::GenerationConfig how = generation_settings(*m, options);
   return [options, m, how, bos = how.bos_token_id](const std::vector<std::string>& texts) {
     const std::vector<text::Encoding> rows = rows_of(*m, texts, {.when_empty = bos});
     for (size_t i = 0; i < rows.size(); ++i) check_length(*m, rows[i], texts[i], options.max_new_tokens);
@@ -34,13 +50,25 @@ PipelineRun text_generation(const PipelineOptions& options) {
       prompt.set("input_ids", batch_of(*m, rows, which)["input_ids"]);
       const Tensor ids = nn::generate(*m->model, prompt, how).sequences;
       for (size_t i = 0; i < which.size(); ++i) {
-        const int64_t* row = ids.data<int64_t>() + static_cast<int64_t>(i) * ids.size(1);
-        const int64_t* first = row + prompt["input_ids"].size(1);
-        const int64_t* end = std::find_first_of(first, row + ids.size(1), how.eos_token_id.begin(), how.eos_token_id.end());
-        if (end != row + ids.size(1)) ++end;  // what follows fills the batch up
-        const std::string written = m->tokenizer.decode(std::vector<int64_t>(first, end));
+        const std::string written = written_after(*m, ids, i, prompt["input_ids"].size(1), how.eos_token_id);
         all[which[i]] = {{.generated_text = options.return_full_text ? texts[which[i]] + written : written}};
       }
+    }
+    return all;
+  };
+}
+
+PipelineRun text2text_generation(const PipelineOptions& options) {
+  const auto m = load_text_model("text2text-generation", options);
+  const nn::GenerationConfig how = generation_settings(*m, options);
+  return [options, m, how](const std::vector<std::string>& texts) {
+    const std::vector<text::Encoding> rows = rows_of(*m, texts, {.truncation = options.truncation});
+    std::vector<Records> all(texts.size());
+    for (const std::vector<size_t>& which : batches_of(rows, m->batch_size)) {
+      nn::Batch prompt;
+      prompt.set("input_ids", batch_of(*m, rows, which)["input_ids"]);
+      const Tensor ids = nn::generate(*m->model, prompt, how).sequences;
+      for (size_t i = 0; i < which.size(); ++i) all[which[i]] = {{.generated_text = written_after(*m, ids, i, 1, how.eos_token_id)}};
     }
     return all;
   };

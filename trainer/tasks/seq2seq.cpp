@@ -37,6 +37,28 @@ std::unique_ptr<data::Dataset> read(const Sources& sources, const std::string& p
   return std::make_unique<data::ListDataset>(std::move(rows));
 }
 
+// The text of each row of ids; -100 is no token.
+std::vector<std::string> texts_of(const Tensor& ids, const text::Tokenizer& tokenizer) {
+  const Tensor rows = contiguous(ids);
+  std::vector<std::string> texts;
+  for (int64_t row = 0; row < rows.size(0); ++row) {
+    std::vector<int64_t> kept(rows.data<int64_t>() + row * rows.size(1), rows.data<int64_t>() + (row + 1) * rows.size(1));
+    std::erase(kept, -100);
+    texts.push_back(tokenizer.decode(kept));
+  }
+  return texts;
+}
+
+// exact_match: the share of rows whose text, without special tokens, is the target's.
+ComputeMetrics exact_match(const text::Tokenizer& tokenizer) {
+  return [tokenizer](const EvalPrediction& prediction) {
+    const std::vector<std::string> written = texts_of(prediction.predictions.at(0), tokenizer), wanted = texts_of(prediction.label_ids, tokenizer);
+    int64_t same = 0;
+    for (size_t row = 0; row < written.size(); ++row) same += written[row] == wanted[row] ? 1 : 0;
+    return Metrics{{"exact_match", static_cast<double>(same) / static_cast<double>(written.size())}};
+  };
+}
+
 }  // namespace
 
 Prepared seq2seq(const Sources& sources) {
@@ -50,6 +72,7 @@ Prepared seq2seq(const Sources& sources) {
                     .data_collator = data::Seq2SeqCollator(data::pad_options(tokenizer)),
                     .preprocess_logits_for_metrics = best_tokens,
                     .compute_metrics = token_accuracy,
+                    .compute_generated_metrics = exact_match(tokenizer),
                     .complete_metrics = add_perplexity};
   if (sources.train.train_file) prepared.train_dataset = read(sources, *sources.train.train_file, tokenizer, lengths);
   if (data.validation_file) prepared.eval_dataset = read(sources, *data.validation_file, tokenizer, lengths);

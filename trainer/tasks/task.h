@@ -31,6 +31,7 @@ struct Prepared {
   std::function<void(nn::Config&)> configure = {};       // gives the config the head that the rows need; may be empty
   PreprocessLogits preprocess_logits_for_metrics = {};   // may be empty
   ComputeMetrics compute_metrics = {};                   // may be empty
+  ComputeMetrics compute_generated_metrics = {};         // in place of both where evaluation writes texts; empty: the task has none to write
   std::function<void(Metrics&)> complete_metrics = {};   // adds what follows from the metrics of the last evaluation; may be empty
   std::vector<std::string> collator_columns = {};        // that data_collator takes beside the model's inputs
 };

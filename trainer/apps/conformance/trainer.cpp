@@ -1,6 +1,4 @@
 // trainer/apps/conformance/trainer.cpp — trainer cases: whole runs against the reference's, their log, events, folders, weights and resumption.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "tensor/hash.h"
 #include "tensor/safetensors.h"
 #include "trainer/apps/conformance/families.h"
+#include "trainer/apps/conformance/runs.h"
 #include "trainer/callbacks.h"
 #include "trainer/json_text.h"
 #include "trainer/metrics.h"
@@ -24,22 +23,6 @@ namespace rote::conformance {
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder of the test's own, which goes with it.
-struct Scratch {
-  fs::path path;
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "rote-conformance-XXXXXX").string();
-    ROTE_CHECK(mkdtemp(name.data()) != nullptr, IoError, "trainer: cannot create a folder in ", fs::temp_directory_path().string(), ".");
-    path = name;
-  }
-  ~Scratch() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};
 
 struct Case {
   fs::path data;  // where init/, dataset.json and final.safetensors lie
@@ -81,29 +64,6 @@ std::vector<std::string> keys_of(const ValueMap& map) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : map) keys.push_back(key);
   return keys;
-}
-
-data::Feature feature_of(const Value& value) {
-  if (const int64_t* number = value.as_int()) return data::Feature::single(*number);
-  if (const double* number = value.as_float()) return data::Feature::single(static_cast<float>(*number));
-  std::vector<int64_t> whole;
-  std::vector<float> fractions;
-  for (const Value& item : *value.as_list()) {
-    if (item.as_int() != nullptr) whole.push_back(*item.as_int());
-    fractions.push_back(static_cast<float>(number_of(item, "dataset")));
-  }
-  return whole.size() == fractions.size() ? data::Feature::list(std::move(whole)) : data::Feature::list(std::move(fractions));
-}
-
-data::ListDataset rows_of(const Value& list) {
-  std::vector<data::Example> rows;
-  if (list.as_list() != nullptr)
-    for (const Value& row : *list.as_list()) {
-      data::Example example;
-      for (const auto& [name, value] : *row.as_map()) example.emplace_back(name, feature_of(value));
-      rows.push_back(std::move(example));
-    }
-  return data::ListDataset(std::move(rows));
 }
 
 // Labels that are a list of whole numbers are those of tokens: padded with -100.

@@ -6,6 +6,7 @@
 #include "tensor/generator.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
+#include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 struct EvaluateArguments {
   int64_t per_device_eval_batch_size = 32;
+  bool predict_with_generate = false;
   int64_t seed = 42;
   int64_t num_threads = 0;
 
@@ -27,6 +29,7 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
       "evaluation",
       {
           field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
+          field(&A::predict_with_generate, {.name = "predict_with_generate", .help = "seq2seq: writes texts of at most --max_target_length tokens, exact_match is on them"}),
           field(&A::seed, {.name = "seed", .help = "of what is masked for masked-lm, the same in rote train", .at_least = 0}),
           field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
@@ -56,11 +59,24 @@ int evaluate(int argc, char** argv) {
   const tasks::Prepared prepared = task.prepare({model_args, nothing, data_args, *model.config()});
   set_num_threads(static_cast<int>(args.num_threads));
   manual_seed(static_cast<uint64_t>(args.seed));
-  const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset,
-                                                 {.batch_rows = args.per_device_eval_batch_size,
-                                                  .data_collator = prepared.data_collator,
-                                                  .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics});
-  Metrics metrics = evaluation_metrics(output, "eval", prepared.compute_metrics);
+  EvaluateOptions options{.batch_rows = args.per_device_eval_batch_size,
+                          .data_collator = prepared.data_collator,
+                          .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics};
+  if (args.predict_with_generate) {
+    ROTE_CHECK(prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
+               " has no texts to write; it is for --task seq2seq.");
+    Seq2SeqTrainingArguments how;
+    how.generation_max_length = data_args.max_target_length;
+    how.generation_num_beams = data_args.num_beams;
+    options.preprocess_logits_for_metrics = {};
+    options.step = [settings = generation_settings(model, how)](nn::Model& m, const nn::Batch& batch) {
+      Prediction out{m(batch).loss, {}, batch.find("labels")};
+      out.outputs = {generated_rows(m, batch, settings)};
+      return out;
+    };
+  }
+  const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset, options);
+  Metrics metrics = evaluation_metrics(output, "eval", args.predict_with_generate ? prepared.compute_generated_metrics : prepared.compute_metrics);
   if (prepared.complete_metrics) prepared.complete_metrics(metrics);
   std::fputs(metrics_text("eval", metrics).c_str(), stdout);
   return 0;

@@ -6,9 +6,9 @@
 #include "tensor/generator.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/parser.h"
+#include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
-#include "trainer/trainer.h"
 
 namespace rote::app {
 
@@ -40,13 +40,21 @@ void show(const TrainingArguments& args, const std::string& split, const Metrics
   save_metrics(args.output_dir, split, metrics);
 }
 
+// Texts are as long as targets where nothing else is said.
+Seq2SeqTrainingArguments with_lengths(Seq2SeqTrainingArguments args, const DataArguments& data) {
+  if (data.num_beams) args.generation_num_beams = data.num_beams;
+  if (!args.generation_max_length && args.generation_config.is_null()) args.generation_max_length = data.max_target_length;
+  return args;
+}
+
 }  // namespace
 
 int train(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, ModelArguments{}, TrainSources{}, DataArguments{},
-                              TrainingArguments{.include_num_input_tokens_seen = TokenCount::all}, RoteArguments{});
+                              Seq2SeqTrainingArguments{{.include_num_input_tokens_seen = TokenCount::all}}, RoteArguments{});
   print_warnings(parsed.warnings);
-  const auto& [model_args, sources, data_args, args, rote_args] = parsed.values;
+  const auto& [model_args, sources, data_args, given, rote_args] = parsed.values;
+  const Seq2SeqTrainingArguments args = with_lengths(given, data_args);
   print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty() != sources.config_name.has_value())
@@ -64,13 +72,15 @@ int train(int argc, char** argv) {
   manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
   const std::unique_ptr<nn::Model> model = model_for(task.head, model_args, sources.config_name ? config : nullptr, prepared);
 
-  Trainer trainer(*model, args, {.train_dataset = prepared.train_dataset.get(),
+  ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
+             " has no texts to write; it is for --task seq2seq.");
+  Seq2SeqTrainer trainer(*model, args, {.train_dataset = prepared.train_dataset.get(),
                                  .eval_dataset = prepared.eval_dataset.get(),
                                  .data_collator = prepared.data_collator,
                                  .collator_columns = prepared.collator_columns,
                                  .processing_class = prepared.processing_class,
-                                 .compute_metrics = prepared.compute_metrics,
-                                 .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics,
+                                 .compute_metrics = args.predict_with_generate ? prepared.compute_generated_metrics : prepared.compute_metrics,
+                                 .preprocess_logits_for_metrics = args.predict_with_generate ? PreprocessLogits() : prepared.preprocess_logits_for_metrics,
                                  .rote = rote_args});
   try {
     const TrainOutput result = trainer.train({.resume_from_checkpoint = checkpoint});
