@@ -42,7 +42,7 @@ foreach(target rote_cuda rote_cuda_text)
 endforeach()
 set_target_properties(rote_cuda_text PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90-virtual)
 
-add_executable(rote-cuda-check EXCLUDE_FROM_ALL trainer/apps/cuda_check/main.cpp)
+add_executable(rote-cuda-check EXCLUDE_FROM_ALL trainer/apps/cuda_check/main.cpp kernels/check.cpp)
 target_compile_definitions(rote-cuda-check PRIVATE ROTE_ISA_NAME=lane)  # of the ops, the formulas only
 set_target_properties(rote-cuda-check PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(rote-cuda-check PRIVATE rote_cuda CUDA::cudart_static)

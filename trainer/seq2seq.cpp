@@ -14,7 +14,8 @@ nn::GenerationConfig settings_of(nn::Model& model, const Seq2SeqTrainingArgument
   nn::GenerationConfig settings = own;
   if (!args.generation_config.is_null()) {
     const std::string* place = args.generation_config.as_text();
-    settings = place != nullptr ? nn::read_generation_config(*place) : nn::overlaid({}, json_text(args.generation_config), "generation_config");
+    const std::string text = place == nullptr ? json_text(args.generation_config) : place->starts_with("{") ? *place : "";  // of a command line: JSON, or where it lies
+    settings = text.empty() ? nn::read_generation_config(*place) : nn::overlaid({}, text, "generation_config");
     if (!settings.pad_token_id) settings.pad_token_id = own.pad_token_id;
     if (settings.eos_token_id.empty()) settings.eos_token_id = own.eos_token_id;
     if (!settings.decoder_start_token_id) settings.decoder_start_token_id = own.decoder_start_token_id;

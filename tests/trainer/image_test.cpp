@@ -111,7 +111,7 @@ TEST_CASE("read_image: a chunk that says it is longer than the file is refused b
   std::string png = picture("one pixel");
   if (!can_read(png)) return;
   put(png, 33, 0x1a000000, 4);  // of the chunk after the header
-  CHECK(fault_of(png) == "x: cannot be decoded; one of its chunks ends behind it.");
+  CHECK(fault_of(png) == "x: cannot be decoded; it ends too early.");
 }
 
 TEST_CASE("read_image: a header that says more pixels than the file can hold is refused before they are made") {

@@ -112,7 +112,7 @@ int orientation_of(const PngReader& r) {
 StoredImage decode_png(std::string_view bytes, const std::string& who) {
   PngReader r(bytes);
   const auto must = [&](bool done) { ROTE_CHECK(done, IoError, who, ": cannot be decoded; libpng says: ", r.fault, "."); };
-  ROTE_CHECK(chunks_fit(bytes), IoError, who, ": cannot be decoded; one of its chunks ends behind it.");
+  ROTE_CHECK(chunks_fit(bytes), IoError, who, ": cannot be decoded; it ends too early.");
   must(begin(r));
   const int64_t height = png_get_image_height(r.png, r.info), width = png_get_image_width(r.png, r.info);
   check_header(who, height, width, static_cast<double>(png_get_rowbytes(r.png, r.info)) * static_cast<double>(height), bytes.size());
