@@ -461,7 +461,7 @@ TEST_CASE("auto_find_batch_size: with memory_limit; without the switch the run e
       const Tensor logits = layer(in["x"]);
       const Tensor wide = reshape(logits, {logits.size(0), 2, 1}) * full({1, 1, 1 << 17}, 1);
       nn::ModelOutput out;
-      out.logits = mean(wide, {.axes = {2}});
+      out.logits = mean(wide, {2});
       out.loss = nn::class_loss(out.logits, in.find("labels"), nn::divisor(signature(), in));
       return out;
     }
