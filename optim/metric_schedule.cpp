@@ -32,6 +32,19 @@ Threshold threshold_of(const std::string& who, Threshold otherwise, OptionReader
   return word == "rel" ? Threshold::rel : Threshold::abs;
 }
 
+// What both kinds take by name.
+template <class O>
+void read_common(const std::string& who, OptionReader& from, O& o) {
+  o.mode = goal_of(who, from);
+  o.threshold_mode = threshold_of(who, o.threshold_mode, from);
+  from.take("factor", o.factor);
+  from.take("patience", o.patience);
+  from.take("threshold", o.threshold);
+  from.take("cooldown", o.cooldown);
+  from.take("min_lr", o.min_lr);
+  from.take("eps", o.eps);
+}
+
 double at(const std::map<std::string, double>& state, const char* name) {
   const auto found = state.find(name);
   ROTE_CHECK(found != state.end(), StateError, "load_state: ", name, " of the schedule is missing; the state belongs to another schedule or is torn.");
@@ -187,28 +200,14 @@ std::unique_ptr<MetricSchedule> make_metric_schedule(const std::string& name, co
   std::unique_ptr<MetricSchedule> made;
   if (name == "reduce_lr_on_plateau") {
     PlateauOptions o;
-    o.mode = goal_of(name, from);
-    o.threshold_mode = threshold_of(name, o.threshold_mode, from);
-    from.take("factor", o.factor);
-    from.take("patience", o.patience);
-    from.take("threshold", o.threshold);
-    from.take("cooldown", o.cooldown);
-    from.take("min_lr", o.min_lr);
-    from.take("eps", o.eps);
+    read_common(name, from, o);
     made = std::make_unique<ReduceLROnPlateau>(o);
   } else {
     ROTE_CHECK(name == "greedy", ArgumentError, "schedule: ", name, " follows no metric; reduce_lr_on_plateau and greedy do.");
     GreedyOptions o;
-    o.mode = goal_of(name, from);
-    o.threshold_mode = threshold_of(name, o.threshold_mode, from);
-    from.take("factor", o.factor);
-    from.take("patience", o.patience);
-    from.take("threshold", o.threshold);
-    from.take("cooldown", o.cooldown);
+    read_common(name, from, o);
     from.take("warmup", o.warmup);
-    from.take("min_lr", o.min_lr);
     from.take("max_lr", o.max_lr);
-    from.take("eps", o.eps);
     from.take("smooth", o.smooth);
     from.take("window_size", o.window_size);
     from.take("reset_start", o.reset_start);

@@ -25,7 +25,6 @@ class OptionReader {
   void take(const char* name, std::string& value);
   void take(const char* name, std::optional<double>& value);  // none: not given
   void take(const char* name, std::vector<int64_t>& value);   // with : between
-  void ignore_rest() { left_.clear(); }
   void finish() const;
 
  private:
