@@ -1,4 +1,4 @@
-# What is looked for on this machine: two libraries that must be there and seven that may be. Fetches nothing.
+# What is looked for on this machine: two libraries that must be there and eight that may be. Fetches nothing.
 
 # One sentence with the remedy for a library that must be there.
 function(rote_require found what package)
@@ -39,6 +39,18 @@ if(ROTE_JPEG_LIBRARY AND ROTE_JPEG_INCLUDE)
   include_directories(SYSTEM ${ROTE_JPEG_INCLUDE})
 endif()
 
+# YAML, read by yaml_text.cpp alone.
+find_library(ROTE_YAML_LIBRARY NAMES libyaml-cpp.a)
+find_path(ROTE_YAML_INCLUDE yaml-cpp/yaml.h)
+set(ROTE_YAML_LIBRARIES "")
+set(ROTE_YAML_DEFINITIONS "")
+if(ROTE_YAML_LIBRARY AND ROTE_YAML_INCLUDE)
+  set(ROTE_YAML_FOUND TRUE)
+  set(ROTE_YAML_LIBRARIES ${ROTE_YAML_LIBRARY})
+  set(ROTE_YAML_DEFINITIONS ROTE_YAML)
+  include_directories(SYSTEM ${ROTE_YAML_INCLUDE})
+endif()
+
 find_package(CUDAToolkit QUIET)
 find_library(ROTE_OPENBLAS_LIBRARY openblas)
 find_path(ROTE_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas openblas-pthread)
@@ -46,12 +58,12 @@ find_path(ROTE_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
 find_path(ROTE_DOCTEST_INCLUDE doctest/doctest.h)
 find_package(benchmark QUIET)
 mark_as_advanced(ROTE_JSON_INCLUDE ROTE_UTF8PROC_LIBRARY ROTE_UTF8PROC_INCLUDE ROTE_PNG_LIBRARY ROTE_ZLIB_LIBRARY ROTE_PNG_INCLUDE ROTE_JPEG_LIBRARY
-                 ROTE_JPEG_INCLUDE ROTE_OPENBLAS_LIBRARY ROTE_OPENBLAS_INCLUDE ROTE_EIGEN_INCLUDE ROTE_DOCTEST_INCLUDE)
+                 ROTE_JPEG_INCLUDE ROTE_YAML_LIBRARY ROTE_YAML_INCLUDE ROTE_OPENBLAS_LIBRARY ROTE_OPENBLAS_INCLUDE ROTE_EIGEN_INCLUDE ROTE_DOCTEST_INCLUDE)
 
 # The one line about the optional ones and the instruction sets.
 function(rote_report)
   set(line "")
-  foreach(pair "PNG ROTE_PNG_FOUND" "JPEG ROTE_JPEG_FOUND" "OpenBLAS ROTE_OPENBLAS_LIBRARY" "Eigen ROTE_EIGEN_INCLUDE" "CUDA CUDAToolkit_FOUND"
+  foreach(pair "PNG ROTE_PNG_FOUND" "JPEG ROTE_JPEG_FOUND" "YAML ROTE_YAML_FOUND" "OpenBLAS ROTE_OPENBLAS_LIBRARY" "Eigen ROTE_EIGEN_INCLUDE" "CUDA CUDAToolkit_FOUND"
                "doctest ROTE_DOCTEST_INCLUDE" "benchmark benchmark_FOUND")
     string(REPLACE " " ";" pair ${pair})
     list(GET pair 0 name)

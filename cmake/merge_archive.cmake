@@ -1,9 +1,15 @@
-# Adds the members of the archives FROM to the archive INTO: cmake -DAR=… -DINTO=… "-DFROM=…;…" -DSCRATCH=… -P merge_archive.cmake
-# One after the other, so that equal names of members in two of them do not meet in a folder; `q` keeps equal names in the archive.
+# Adds the members of the archives FROM to the archive INTO, each named after its archive: other rooms have a parser.cpp too.
+#   cmake -DAR=… -DINTO=… -DFROM=…;… -DSCRATCH=… -P merge_archive.cmake
 foreach(archive IN LISTS FROM)
   file(REMOVE_RECURSE ${SCRATCH})
-  file(MAKE_DIRECTORY ${SCRATCH})
+  file(MAKE_DIRECTORY ${SCRATCH}/named)
   execute_process(COMMAND ${AR} x ${archive} WORKING_DIRECTORY ${SCRATCH} COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB members ${SCRATCH}/*)
-  execute_process(COMMAND ${AR} qs ${INTO} ${members} ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  get_filename_component(name ${archive} NAME_WE)
+  file(GLOB members LIST_DIRECTORIES false RELATIVE ${SCRATCH} ${SCRATCH}/*)
+  foreach(member IN LISTS members)
+    file(RENAME ${SCRATCH}/${member} ${SCRATCH}/named/${name}.${member})
+  endforeach()
+  file(GLOB members ${SCRATCH}/named/*)
+  execute_process(COMMAND ${AR} rs ${INTO} ${members} ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
+file(REMOVE_RECURSE ${SCRATCH})

@@ -22,6 +22,7 @@ need_build_packages() {
   need libpng-dev has_static_library libpng.a
   need zlib1g-dev has_static_library libz.a
   need libjpeg-dev has_static_library libjpeg.a
+  need libyaml-cpp-dev has_static_library libyaml-cpp.a
 }
 
 # Root installs; an ordinary user does where sudo asks nothing, and is told the command otherwise.

@@ -97,14 +97,25 @@ std::string expected(const ArgumentRow& row) {
       case FieldKind::map: one = "a map, as {\"name\": 0.5}"; break;
       case FieldKind::any: one = "a value"; break;
     }
+  if (row.or_text) one += " or a text";
   if (row.list) one = "a list, each " + one;
   return row.optional ? one + ", or nothing" : one;
 }
 
 namespace {
 
+const WordRule* rule_of(const ArgumentRow& row, const Value& value) {
+  if (row.rules.empty()) return nullptr;
+  const std::string word = python_str(value);
+  const auto rule = std::find_if(row.rules.begin(), row.rules.end(), [&](const WordRule& r) { return word == r.word; });
+  return rule == row.rules.end() ? nullptr : &*rule;
+}
+
 std::string word_fault(const ArgumentRow& row, const Value& value) {
+  if (const WordRule* rule = rule_of(row, value))
+    return rule->action == FieldAction::reject ? str("--", row.name, ": ", rule->word, " cannot be used, ", rule->text, ".") : "";
   if (row.words.empty() || value.is_null() || std::find(row.words.begin(), row.words.end(), value) != row.words.end()) return "";
+  if (row.or_text && value.as_text()) return "";
   std::vector<std::string> known;
   for (const Value& word : row.words) known.push_back(python_str(word));
   const std::string near = nearest(python_str(value), known.data(), static_cast<int64_t>(known.size()));
@@ -115,28 +126,97 @@ std::string word_fault(const ArgumentRow& row, const Value& value) {
 std::string range_fault(const ArgumentRow& row, const Value& value) {
   double number = 0;
   if (!value.number(number)) return "";
-  const bool low = row.at_least && !(number >= *row.at_least);
-  const bool high = row.below && !(number < *row.below);
-  if (!low && !high) return "";
-  return str("--", row.name, ": is ", python_str(value), "; it must be ", row.at_least ? "at least " + python_str(*row.at_least) : "",
-             row.at_least && row.below ? " and " : "", row.below ? "below " + python_str(*row.below) : "", ".");
+  std::string bounds;
+  bool inside = true;
+  const auto bound = [&](const std::optional<Number>& limit, const char* words, bool holds) {
+    if (!limit) return;
+    inside = inside && holds;
+    bounds += str(bounds.empty() ? "" : " and ", words, python_str(*limit));
+  };
+  bound(row.at_least, "at least ", row.at_least && number >= *row.at_least);
+  bound(row.at_most, "at most ", row.at_most && number <= *row.at_most);
+  bound(row.below, "below ", row.below && number < *row.below);
+  return inside ? "" : str("--", row.name, ": is ", python_str(value), "; it must be ", bounds, ".");
 }
 
 }  // namespace
 
 std::string fault_of(const ArgumentRow& row, const Value& value) {
-  if (row.action == FieldAction::reject && value != row.default_value)
-    return str("--", row.name, ": ", python_str(value), " cannot be used, ", row.reason, ".");
   if (row.required && (value.is_null() || value == Value("") || value == Value(ValueList())))
     return str("--", row.name, ": is required; it must be ", expected(row), ".");
   const ValueList one = {value};
-  for (const Value& item : row.list&& value.as_list() ? *value.as_list() : one) {
+  for (const Value& item : row.list && value.as_list() ? *value.as_list() : one) {
     const std::string fault = word_fault(row, item);
     if (!fault.empty()) return fault;
     const std::string range = range_fault(row, item);
     if (!range.empty()) return range;
   }
+  return row.action == FieldAction::reject && value != row.default_value ? refusal(row, python_str(value)) : "";
+}
+
+std::string refusal(const ArgumentRow& row, const std::string& value) { return str("--", row.name, ": ", value, " cannot be used, ", row.reason, "."); }
+
+std::string warning_of(const ArgumentRow& row, const Value& value) {
+  if (value == row.default_value) return "";
+  if (row.action == FieldAction::ignore) return str("--", row.name, ": has no effect, ", row.reason, ".");
+  const WordRule* rule = rule_of(row, value);
+  if (rule && rule->action == FieldAction::map) return str("--", row.name, ": ", rule->word, " stands for ", rule->text, ".");
+  if (rule && rule->action == FieldAction::ignore) return str("--", row.name, ": ", rule->word, " has no effect, ", rule->text, ".");
   return "";
+}
+
+std::string word_in_use(const ArgumentRow& row, const std::string& word) {
+  const WordRule* rule = rule_of(row, word);
+  return rule && rule->action == FieldAction::map ? rule->text : word;
+}
+
+namespace {
+
+bool has_kind(const ArgumentRow& row, const Value& value) {
+  double number = 0;
+  if (!row.words.empty()) return !value.is_null() && !value.as_list() && !value.as_map();  // word_fault looks for it among the words
+  switch (row.kind) {
+    case FieldKind::boolean: return value.as_bool();
+    case FieldKind::integer: return value.as_int();
+    case FieldKind::real: return value.number(number);
+    case FieldKind::text: return value.as_text();
+    case FieldKind::map: return value.as_map();
+    case FieldKind::any: return true;
+  }
+  return false;
+}
+
+std::optional<Value> fitted_item(const ArgumentRow& row, const Value& value) {
+  if (row.or_text && value.as_text()) return value;
+  if (row.kind != FieldKind::map) return has_kind(row, value) ? std::optional<Value>(value) : std::nullopt;
+  ValueMap map;
+  return take(value, map) ? std::optional<Value>(map) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Value> fitted(const ArgumentRow& row, const Value& given) {
+  const Value value = normalised(row, given);
+  if (value.is_null()) return row.optional || row.kind == FieldKind::any ? std::optional<Value>(value) : std::nullopt;
+  if (!row.list) return fitted_item(row, value);
+  if (!value.as_list()) return {};
+  ValueList items;
+  for (const Value& item : *value.as_list()) {
+    const std::optional<Value> fit = fitted_item(row, item);
+    if (!fit) return {};
+    items.push_back(*fit);
+  }
+  return items;
+}
+
+ArgumentRow detail::row_of(const RowSpec& spec) {
+  ArgumentRow row{.name = spec.name, .help = spec.help, .unit = spec.unit, .rules = spec.rules, .flag_word = spec.flag_word, .at_least = spec.at_least,
+                  .at_most = spec.at_most, .below = spec.below, .action = spec.action, .reason = spec.reason, .maps_to = spec.maps_to,
+                  .enum_name = spec.enum_name, .one_word = spec.one_word, .required = spec.required, .beside = spec.beside};
+  if (spec.words) row.words.assign(spec.words().begin(), spec.words().end());
+  for (const char* alias : spec.aliases)
+    if (alias) row.aliases.push_back(alias);
+  return row;
 }
 
 std::string type_fault(const ArgumentRow& row, const Value& value) {
@@ -149,23 +229,34 @@ std::string plain_name(const std::string& flag) {
   return name;
 }
 
-const ArgumentRow* nearest_row(const std::string& given, const std::vector<ArgumentRow>& rows) {
-  std::vector<std::string> known;
-  for (const ArgumentRow& row : rows) known.push_back(row.name);
-  const std::string near = nearest(plain_name(given.substr(0, given.find('='))), known.data(), static_cast<int64_t>(known.size()));
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const ArgumentRow& r) { return r.name == near; });
-  return row == rows.end() ? nullptr : &*row;
+const ArgumentRow* nearest_row(const std::string& given, const std::vector<const ArgumentRow*>& rows) {
+  const std::string name = plain_name(given.substr(0, given.find('=')));
+  for (const bool works : {true, false}) {  // a name that does something first
+    std::vector<std::string> known;
+    for (const ArgumentRow* row : rows)
+      if ((row->action == FieldAction::apply) == works) known.push_back(row->name);
+    const std::string near = nearest(name, known.data(), static_cast<int64_t>(known.size()));
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ArgumentRow* r) { return r->name == near; });
+    if (!near.empty() && row != rows.end()) return *row;
+  }
+  return nullptr;
 }
 
-std::string unknown_name(const std::string& given, const std::vector<ArgumentRow>& rows) {
+std::string unknown_name(const std::string& given, const std::vector<const ArgumentRow*>& rows) {
   const std::string who = given.starts_with("-") ? given : "--" + given;
   const ArgumentRow* meant = nearest_row(given, rows);
   if (!meant) return who + ": no such argument; --help lists them.";
   return str(who, ": no such argument; did you mean --", meant->name, meant->words.empty() ? "" : " (" + joined_words(*meant, 3) + ")", "?");
 }
 
+std::string said_of_map(std::string fault, const std::string& who) {
+  const std::string meant = "did you mean --";
+  if (const size_t at = fault.find(meant); at != std::string::npos) fault.erase(at + meant.size() - 2, 2);
+  return (who.empty() ? "" : who + ": ") + fault.substr(2);
+}
+
 Value normalised(const ArgumentRow& row, const Value& value) {
-  if (row.one_word && value.as_text()) return ValueList{value};
+  if (row.one_word && value.as_text()) return *value.as_text() == "" ? ValueList() : ValueList{value};
   if (row.one_word && value.is_null() && !row.optional) return ValueList();
   if (!row.flag_word.empty() && value.as_bool()) return *value.as_bool() ? Value(row.flag_word) : row.words.front();
   return value;

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "trainer/value.h"
@@ -23,25 +25,59 @@ enum class FieldAction {
   reject,  // only the default is accepted
 };
 
-struct ArgumentRow {
-  std::string name;
-  std::string help;                 // one clause, no full stop
-  std::string unit = "";            // updates, epochs, rows …
-  std::vector<Value> words = {};    // the allowed values; empty: all of the type
-  std::string flag_word = "";       // where a bare --name and true stand for this word, false for the first of `words`
+// What is to be said of one word that a field may be given.
+struct WordRule {
+  const char* word;    // as text: "adamw_8bit", "True"
+  FieldAction action;  // map: stands for the word in `text`, with a warning; ignore, reject: `text` says why
+  const char* text;
+};
+
+// What is to be said of a field, in literals, so that a table of hundreds costs little.
+struct RowSpec {
+  const char* name;
+  const char* help = "";                              // one clause, no full stop
+  const char* unit = "";                              // updates, epochs, rows …
+  const std::vector<std::string>& (*words)() = nullptr;  // the allowed words; none: those of the member's enum, or all of the type
+  std::span<const WordRule> rules = {};               // of single words, allowed or not
+  const char* flag_word = "";                         // where a bare --name and true stand for this word, false for the first of the words
   std::optional<Number> at_least = {};
+  std::optional<Number> at_most = {};
   std::optional<Number> below = {};
   FieldAction action = FieldAction::apply;
-  std::string reason = "";          // reject, ignore: why
-  std::string maps_to = "";         // map: the field that takes the value
-  std::vector<std::string> aliases = {};  // "max_length" for --max_length, "e" for -e
-  bool one_word = false;            // a list of which the command line takes a single word
-  bool required = false;            // has no default
+  const char* reason = "";                            // reject, ignore: why
+  const char* maps_to = "";                           // map: the field that takes the value
+  const char* aliases[4] = {};                        // "max_length" for --max_length, "e" for -e
+  const char* enum_name = "";                         // in display texts the value is Name.WORD
+  bool one_word = false;                              // a list of which the command line takes a single word
+  bool required = false;                              // has no default
+  bool beside = false;                                // no field of the present Hugging Face class: not in to_dict, no beginning of it will do
+};
 
-  // Filled in by field() from the member.
+// The same as the parser and --help see it, with what follows from the member. Tables that are made at run time fill it themselves.
+struct ArgumentRow {
+  std::string name;
+  std::string help = "";
+  std::string unit = "";
+  std::vector<Value> words = {};
+  std::span<const WordRule> rules = {};
+  std::string flag_word = "";
+  std::optional<Number> at_least = {};
+  std::optional<Number> at_most = {};
+  std::optional<Number> below = {};
+  FieldAction action = FieldAction::apply;
+  std::string reason = "";
+  std::string maps_to = "";
+  std::vector<std::string> aliases = {};
+  std::string enum_name = "";
+  bool one_word = false;
+  bool required = false;
+  bool beside = false;
+
   FieldKind kind = FieldKind::any;
   bool optional = false;
   bool list = false;
+  bool or_text = false;   // a text is fine too; on the command line only where the kind is `map`
+  bool detached = false;  // no member holds the value: it is judged where it is read
   Value default_value = {};
 };
 
@@ -68,6 +104,12 @@ inline Value value_of(const Value& member) { return member; }
 inline Value value_of(const ValueMap& member) { return member; }
 template <WordEnum E>
 Value value_of(E member) { return word_of(member); }
+// One of a type or a text: std::variant<bool, std::string>.
+template <class T>
+Value value_of(const std::variant<T, std::string>& member) {
+  const std::string* text = std::get_if<std::string>(&member);
+  return text ? Value(*text) : value_of(std::get<T>(member));
+}
 template <class T>
 Value value_of(const std::vector<T>& member) {
   ValueList list;
@@ -94,6 +136,14 @@ bool take(const Value& value, E& member) {
     return true;
   }
   return false;
+}
+template <class T>
+bool take(const Value& value, std::variant<T, std::string>& member) {
+  T held{};
+  if (const std::string* text = value.as_text()) member = *text;
+  else if (take(value, held)) member = held;
+  else return false;
+  return true;
 }
 template <class T>
 bool take(const Value& value, std::vector<T>& member) {
@@ -146,6 +196,11 @@ void describe(ArgumentRow& row, const M*) {
   }
 }
 template <class M>
+void describe(ArgumentRow& row, const std::variant<M, std::string>*) {
+  row.or_text = true;
+  describe(row, static_cast<const M*>(nullptr));
+}
+template <class M>
 void describe(ArgumentRow& row, const std::vector<M>*) {
   row.list = true;
   describe(row, static_cast<const M*>(nullptr));
@@ -156,22 +211,61 @@ void describe(ArgumentRow& row, const std::optional<M>*) {
   describe(row, static_cast<const M*>(nullptr));
 }
 
+ArgumentRow row_of(const RowSpec& spec);
+
 }  // namespace detail
 
 // One row of a table: the member and what is to be said of it.
 template <class A, class M>
-Field<A> field(M A::*member, ArgumentRow row) {
+Field<A> field(M A::*member, const RowSpec& spec) {
+  ArgumentRow row = detail::row_of(spec);
   detail::describe(row, static_cast<const M*>(nullptr));
   row.default_value = value_of(A().*member);
   return {std::move(row), [member](const A& args) { return value_of(args.*member); },
           [member](A& args, const Value& value) { return take(value, args.*member); }};
 }
 
-// An older name: what is given under it goes to the field `row.maps_to`.
+// An older name: what is given under it goes to the field `maps_to`.
 template <class A>
-Field<A> older_name(ArgumentRow row) {
+Field<A> older_name(const RowSpec& spec) {
+  ArgumentRow row = detail::row_of(spec);
   row.action = FieldAction::map;
+  row.beside = row.detached = true;
   return {std::move(row), nullptr, nullptr};
+}
+
+// A name without a member, since none of its values but the default does anything: action reject or ignore, or those of `rules`.
+template <class A, class M>
+Field<A> memberless(const RowSpec& spec, const M& default_value) {
+  ArgumentRow row = detail::row_of(spec);
+  row.detached = true;
+  detail::describe(row, static_cast<const M*>(nullptr));
+  const Value value = row.default_value = value_of(default_value);
+  if (spec.beside) return {std::move(row), nullptr, [](A&, const Value&) { return true; }};
+  return {std::move(row), [value](const A&) { return value; }, [](A&, const Value&) { return true; }};
+}
+
+// An older name of its own type, which `into` brings into the struct after all other values. `maps_to` is for the warning alone.
+template <class A, class M>
+Field<A> older_name(const RowSpec& spec, void (*into)(A&, const M&)) {
+  Field<A> older = older_name<A>(spec);
+  detail::describe(older.row, static_cast<const M*>(nullptr));
+  older.row.default_value = value_of(M());
+  older.set = [into](A& args, const Value& value) {
+    M given{};
+    const bool fits = take(value, given);
+    if (fits) into(args, given);
+    return fits;
+  };
+  return older;
+}
+
+// Takes every row of a table over into that of a struct that derives from its struct.
+template <class Derived, class A>
+std::vector<Field<Derived>> inherited(const ArgumentTable<A>& table) {
+  std::vector<Field<Derived>> fields;
+  for (const Field<A>& f : table.fields) fields.push_back({f.row, f.get, f.set});
+  return fields;
 }
 
 // --- What the rows say ---
@@ -184,12 +278,22 @@ std::string joined_words(const ArgumentRow& row, size_t limit = 0);
 std::string fault_of(const ArgumentRow& row, const Value& value);
 // `--eval-steps` -> eval_steps.
 std::string plain_name(const std::string& flag);
+// `--fsdp: full_shard cannot be used, since …`: of a row whose action is reject.
+std::string refusal(const ArgumentRow& row, const std::string& value);
+// What is to be said of a value that is given and not the default: that it has no effect, or stands for another word. Mostly empty.
+std::string warning_of(const ArgumentRow& row, const Value& value);
+// The word that a word stands for by the rules of its row, mostly itself.
+std::string word_in_use(const ArgumentRow& row, const std::string& word);
+// The value in the type of the row: an integer as a float, JSON in a text as a map. Nothing where it is of another type.
+std::optional<Value> fitted(const ArgumentRow& row, const Value& value);
 // `--name: got 2.5; it must be a whole number.`
 std::string type_fault(const ArgumentRow& row, const Value& value);
 // The row whose name is nearest to a word as it was typed; nullptr where none is near.
-const ArgumentRow* nearest_row(const std::string& given, const std::vector<ArgumentRow>& rows);
+const ArgumentRow* nearest_row(const std::string& given, const std::vector<const ArgumentRow*>& rows);
 // `--nam: no such argument; did you mean --name?`, with the words of the row that is meant.
-std::string unknown_name(const std::string& given, const std::vector<ArgumentRow>& rows);
+std::string unknown_name(const std::string& given, const std::vector<const ArgumentRow*>& rows);
+// `--size: …; did you mean --extent?` as it is said of a map: `c.json: size: …; did you mean extent?`. `who` may be empty.
+std::string said_of_map(std::string fault, const std::string& who);
 // The value that a list or flag-word row makes of a looser spelling in JSON: text for a one-word list, true for a flag word.
 Value normalised(const ArgumentRow& row, const Value& value);
 
@@ -201,13 +305,15 @@ ValueMap to_map(const A& args) {
   return map;
 }
 
-// The rows with the values of `args` as defaults.
+// The rows with the values of `args` as defaults. What was required and has another value than in a new struct is so no more.
 template <class A>
 std::vector<ArgumentRow> rows_of(const A& args) {
   std::vector<ArgumentRow> rows;
   for (const Field<A>& f : A::table().fields) {
     rows.push_back(f.row);
-    if (f.get) rows.back().default_value = f.get(args);
+    if (!f.get) continue;
+    rows.back().default_value = f.get(args);
+    rows.back().required = f.row.required && rows.back().default_value == f.row.default_value;
   }
   return rows;
 }
@@ -244,6 +350,17 @@ const Field<A>* find_field(const std::string& name) {
   return nullptr;
 }
 
+namespace detail {
+
+template <class A>
+std::vector<const ArgumentRow*> row_pointers() {
+  std::vector<const ArgumentRow*> rows;
+  for (const Field<A>& f : A::table().fields) rows.push_back(&f.row);
+  return rows;
+}
+
+}  // namespace detail
+
 struct FromMap {
   bool allow_extra_keys = false;  // keys without a field are left alone
   std::string who = "";           // the file, for error texts: `s.json: seed: got …` in place of `--seed: got …`
@@ -254,13 +371,16 @@ template <class A>
 A from_map(const ValueMap& map, const FromMap& options = {}) {
   A args;
   std::vector<std::string> faults;
-  for (const auto& [name, value] : map) {
-    const Field<A>* f = find_field<A>(name);
-    if (f && !f->set(args, normalised(f->row, value))) faults.push_back(type_fault(f->row, value));
-    if (!f && !options.allow_extra_keys) faults.push_back(unknown_name(name, rows_of(args)));
+  for (const bool older : {false, true}) {  // a field under its own name first: what is left of an older name is brought in after it
+    for (const auto& [name, value] : map) {
+      const Field<A>* f = find_field<A>(name);
+      if ((f && !f->get) != older) continue;
+      if (f && !f->set(args, normalised(f->row, value))) faults.push_back(type_fault(f->row, value));
+      if (!f && !options.allow_extra_keys) faults.push_back(unknown_name(name, detail::row_pointers<A>()));
+    }
   }
   if (!options.who.empty())
-    for (std::string& fault : faults) fault = options.who + ": " + fault.substr(2);
+    for (std::string& fault : faults) fault = said_of_map(fault, options.who);
   throw_faults(faults);
   return args;
 }

@@ -1,4 +1,4 @@
-// trainer/parser.cpp — reading the words of a command line row by row, and the help text.
+// trainer/parser.cpp — reading the words of a command line row by row. Maps: parser_map.cpp; --help: parser_help.cpp.
 #include "trainer/parser.h"
 
 #include <algorithm>
@@ -64,6 +64,13 @@ std::optional<double> parse_float(const std::string& text) {
   return value;
 }
 
+bool takes_no_form(const ArgumentRow& row) { return row.kind == FieldKind::boolean && !row.list && row.default_value == Value(true); }
+
+bool value_may_lack(const ArgumentRow& row) {
+  const bool plain_bool = row.kind == FieldKind::boolean && !row.list && !(row.optional && row.default_value.is_null());
+  return plain_bool || !row.flag_word.empty();
+}
+
 namespace {
 
 // A row as the command line sees it: the names that lead to it, and whether this one sets false.
@@ -71,15 +78,9 @@ struct Flag {
   std::string name;  // without dashes in front, underscores inside
   bool is_short = false;
   bool negated = false;
+  bool beside = false;  // no beginning of it will do where one of another flag does
   size_t group = 0, row = 0;
 };
-
-bool takes_no_form(const ArgumentRow& row) { return row.kind == FieldKind::boolean && !row.list && row.default_value == Value(true); }
-// A bare --name is complete.
-bool value_may_lack(const ArgumentRow& row) {
-  const bool plain_bool = row.kind == FieldKind::boolean && !row.list && !(row.optional && row.default_value.is_null());
-  return plain_bool || !row.flag_word.empty();
-}
 
 std::vector<Flag> flags_of(const std::vector<RowGroup>& groups) {
   std::vector<Flag> flags;
@@ -92,13 +93,14 @@ std::vector<Flag> flags_of(const std::vector<RowGroup>& groups) {
   for (size_t g = 0; g < groups.size(); ++g) {
     for (size_t r = 0; r < groups[g].rows.size(); ++r) {
       const ArgumentRow& row = groups[g].rows[r];
-      add({row.name, false, false, g, r});
-      for (const std::string& alias : row.aliases) add({plain_name(alias), alias.size() == 1, false, g, r});
-      if (takes_no_form(row)) add({"no_" + row.name, false, true, g, r});
+      const bool beside = row.beside;
+      add({.name = row.name, .beside = beside, .group = g, .row = r});
+      for (const std::string& alias : row.aliases) add({.name = plain_name(alias), .is_short = plain_name(alias).size() == 1, .beside = beside, .group = g, .row = r});
+      if (takes_no_form(row)) add({.name = "no_" + row.name, .negated = true, .beside = beside, .group = g, .row = r});
     }
   }
-  add({"help", false, false, groups.size(), 0});
-  add({"h", true, false, groups.size(), 0});
+  add({.name = "help", .group = groups.size()});
+  add({.name = "h", .is_short = true, .group = groups.size()});
   return flags;
 }
 
@@ -124,10 +126,11 @@ std::optional<bool> parse_bool(const std::string& text) {
 
 class Reader {
  public:
-  Reader(const std::vector<std::string>& words, const std::vector<RowGroup>& groups) : words_(words), groups_(groups), flags_(flags_of(groups)) {
+  Reader(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown)
+      : words_(words), groups_(groups), unknown_(unknown), flags_(flags_of(groups)) {
     for (const RowGroup& group : groups) {
       out_.values.emplace_back(group.rows.size());
-      all_rows_.insert(all_rows_.end(), group.rows.begin(), group.rows.end());
+      for (const ArgumentRow& row : group.rows) all_rows_.push_back(&row);
     }
   }
 
@@ -141,7 +144,6 @@ class Reader {
       if (looks_like_flag(word)) read_flag(word);
       else out_.remaining.push_back(word);
     }
-    for (const RowGroup& group : groups_) check_required(group, out_.values[static_cast<size_t>(&group - groups_.data())]);
     return std::move(out_);
   }
 
@@ -153,16 +155,19 @@ class Reader {
 
   // All flags that `name` may stand for: the exact one, or those it begins.
   std::vector<const Flag*> matches(const std::string& name, bool is_short) const {
-    std::vector<const Flag*> found;
-    for (const Flag& flag : flags_) {
-      if (flag.is_short != is_short) continue;
-      if (flag.name == name) return {&flag};
-      const bool begins = !is_short && flag.name.starts_with(name);
-      const bool known = std::any_of(found.begin(), found.end(),
-                                     [&](const Flag* f) { return f->group == flag.group && f->row == flag.row && f->negated == flag.negated; });
-      if (begins && !known) found.push_back(&flag);
+    for (const Flag& flag : flags_)
+      if (flag.is_short == is_short && flag.name == name) return {&flag};
+    if (is_short || name.empty()) return {};
+    for (const bool beside : {false, true}) {
+      std::vector<const Flag*> found;
+      for (const Flag& flag : flags_) {
+        const bool known = std::any_of(found.begin(), found.end(),
+                                       [&](const Flag* f) { return f->group == flag.group && f->row == flag.row && f->negated == flag.negated; });
+        if (!flag.is_short && flag.beside == beside && flag.name.starts_with(name) && !known) found.push_back(&flag);
+      }
+      if (!found.empty()) return found;
     }
-    return found;
+    return {};
   }
 
   void read_flag(const std::string& word) {
@@ -173,7 +178,8 @@ class Reader {
       spelled = word.substr(0, equals);
       value = word.substr(equals + 1);
     }
-    std::vector<const Flag*> found = matches(plain_name(spelled), is_short && spelled.size() == 2);
+    std::vector<const Flag*> found;
+    if (!is_short || spelled.size() == 2) found = matches(plain_name(spelled), is_short);
     if (found.empty() && is_short && word.size() > 2) {  // -e0.5
       found = matches(word.substr(1, 1), true);
       if (!found.empty()) value = word.substr(2);
@@ -193,6 +199,7 @@ class Reader {
   }
 
   void unknown(const std::string& word) {
+    if (unknown_ == UnknownFlags::keep) return out_.remaining.push_back(word);
     // The name that was meant has no value now, so that rules about it would mislead.
     if (const ArgumentRow* meant = nearest_row(word, all_rows_)) out_.faulty_names.push_back(meant->name);
     fault(word, unknown_name(word, all_rows_));
@@ -207,7 +214,7 @@ class Reader {
     const ArgumentRow& row = groups_[flag.group].rows[flag.row];
     if (flag.negated) {
       if (attached) return fault(row.name, "--" + flag.name + ": takes no value; write --" + row.name + "=" + *attached + ".");
-      return store(flag, row, false);
+      return judge(flag, row, false);
     }
     std::vector<std::string> given;
     if (attached) given.push_back(*attached);
@@ -216,25 +223,26 @@ class Reader {
       while (at_ < words_.size() && (many || given.empty()) && words_[at_] != "--" && !looks_like_flag(words_[at_])) given.push_back(words_[at_++]);
     }
     if (given.empty()) {
-      if (value_may_lack(row)) return store(flag, row, row.flag_word.empty() ? Value(true) : Value(row.flag_word));
+      if (row.action == FieldAction::reject && !value_may_lack(row)) return fault(row.name, refusal(row, "it"));
+      if (value_may_lack(row)) return judge(flag, row, row.flag_word.empty() ? Value(true) : Value(row.flag_word));
       return fault(row.name, "--" + row.name + ": needs a value, " + expected(row) + ".");
     }
     ValueList values;
     for (const std::string& text : given) {
       const std::optional<Value> value = convert(row, text);
+      if (!value && row.action == FieldAction::reject) return fault(row.name, refusal(row, text));
       if (!value)
         return fault(row.name, "--" + row.name + ": got " + (text.empty() ? "an empty text" : text) + "; it must be " + expected(row) + ".");
-      ArgumentRow plain = row;
-      plain.action = FieldAction::apply;  // words only: the rest is judged once, with the whole struct
-      plain.at_least = plain.below = {};
-      plain.required = false;
-      if (const std::string wrong = fault_of(plain, *value); !wrong.empty()) return fault(row.name, wrong);
+      ArgumentRow item = row;
+      item.detached = false;  // words only: the whole is judged below
+      if (const std::string wrong = detail::reading_fault(item, *value); !wrong.empty()) return fault(row.name, wrong);
       values.push_back(*value);
     }
-    store(flag, row, row.list ? Value(values) : values.front());
+    if (!row.list) return judge(flag, row, values.front());
+    judge(flag, row, row.one_word ? normalised(row, values.front()) : Value(values));
   }
 
-  std::optional<Value> convert(const ArgumentRow& row, const std::string& text) const {
+  static std::optional<Value> convert(const ArgumentRow& row, const std::string& text) {
     for (const Value& word : row.words)
       if (python_str(word) == text) return word;
     const bool flag_like = row.kind == FieldKind::boolean || !row.flag_word.empty();
@@ -247,137 +255,56 @@ class Reader {
       case FieldKind::real:
         if (const std::optional<double> number = parse_float(text)) return Value(*number);
         return {};
+      case FieldKind::map: return fitted(row, text);
       default: return Value(text);
     }
   }
 
+  void judge(const Flag& flag, const ArgumentRow& row, const Value& value) {
+    const std::string wrong = detail::reading_fault(row, value);
+    wrong.empty() ? store(flag, row, value) : fault(row.name, wrong);
+  }
+
   void store(const Flag& flag, const ArgumentRow& row, Value value) {
-    if (row.action == FieldAction::map) return store_mapped(row, value);
-    if (row.action == FieldAction::ignore && value != row.default_value)
-      out_.warnings.push_back("--" + row.name + ": has no effect, " + row.reason + ".");
+    if (row.action == FieldAction::map) {
+      out_.warnings.push_back("--" + row.name + ": is the older name of --" + row.maps_to + ".");
+      if (row.kind == FieldKind::any) return store_mapped(row, value);
+    }
     out_.values[flag.group][flag.row] = std::move(value);
   }
 
   void store_mapped(const ArgumentRow& older, const Value& value) {
     const std::vector<const Flag*> target = matches(older.maps_to, false);
     ROTE_ASSERT(target.size() == 1, "an older name maps to a field of the same command");
-    out_.warnings.push_back("--" + older.name + ": is the older name of --" + older.maps_to + ".");
     const ArgumentRow& row = groups_[target[0]->group].rows[target[0]->row];
     const std::optional<Value> converted = value.as_text() ? convert(row, *value.as_text()) : value;
     if (!converted) return fault(row.name, type_fault(row, value));
+    if (const std::string wrong = detail::reading_fault(row, *converted); !wrong.empty()) return fault(row.name, wrong);
     store(*target[0], row, *converted);
-  }
-
-  void check_required(const RowGroup& group, const std::vector<std::optional<Value>>& values) {
-    for (size_t r = 0; r < group.rows.size(); ++r) {
-      const ArgumentRow& row = group.rows[r];
-      const bool faulty = std::find(out_.faulty_names.begin(), out_.faulty_names.end(), row.name) != out_.faulty_names.end();
-      if (!row.required || values[r] || faulty) continue;
-      if (const std::string missing = fault_of(row, row.default_value); !missing.empty()) fault(row.name, missing);
-    }
   }
 
   const std::vector<std::string>& words_;
   const std::vector<RowGroup>& groups_;
+  UnknownFlags unknown_;
   std::vector<Flag> flags_;
-  std::vector<ArgumentRow> all_rows_;
+  std::vector<const ArgumentRow*> all_rows_;
   size_t at_ = 0;
   Reading out_;
 };
 
 }  // namespace
 
-Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups) { return Reader(words, groups).read(); }
-
-void detail::add_resolved(Reading& reading, const std::vector<std::string>& faults) {
-  for (const std::string& fault : faults) {
-    const bool misleading = std::any_of(reading.faulty_names.begin(), reading.faulty_names.end(), [&](const std::string& name) {
-      const size_t at = fault.find("--" + name);
-      const size_t after = at + 2 + name.size();
-      return at != std::string::npos && (after >= fault.size() || !(std::isalnum(static_cast<unsigned char>(fault[after])) || fault[after] == '_'));
-    });
-    if (!misleading) reading.faults.push_back(fault);
+std::string detail::reading_fault(ArgumentRow row, const Value& value) {
+  if (!row.detached) {
+    row.at_least = row.at_most = row.below = {};
+    row.action = FieldAction::apply;
   }
+  row.required = false;
+  return fault_of(row, value);
 }
 
-void detail::refuse_remaining(Reading& reading) {
-  for (const std::string& word : reading.remaining) reading.faults.push_back(word + ": belongs to no argument; a value follows its --name.");
-}
-
-namespace {
-
-std::string placeholder(const ArgumentRow& row) {
-  if (row.kind == FieldKind::boolean && !row.list) return value_may_lack(row) ? "" : " true|false";
-  const char* one = row.kind == FieldKind::integer ? " INT" : row.kind == FieldKind::real ? " NUMBER" : !row.words.empty() ? " WORD" : " TEXT";
-  return row.list && !row.one_word ? std::string(one) + "..." : one;
-}
-
-// Empty where there is nothing to show: absent, an empty text or list, a flag that is off.
-std::string shown_default(const Value& value) {
-  if (value.is_null()) return "";
-  if (const bool* flag = value.as_bool()) return *flag ? "true" : "";
-  if (!value.as_list()) return python_str(value);
-  std::string out;
-  for (const Value& item : *value.as_list()) out += (out.empty() ? "" : " ") + python_str(item);
-  return out;
-}
-
-std::string help_line(const ArgumentRow& row) {
-  std::string left = "  --" + row.name;
-  if (takes_no_form(row)) left = "  --[no_]" + row.name;
-  for (const std::string& alias : row.aliases) left += (alias.size() == 1 ? ", -" : ", --") + alias;
-  left += placeholder(row);
-  std::string right = row.help;
-  if (!row.unit.empty()) right += ", in " + row.unit;
-  if (!row.words.empty()) right += ": " + joined_words(row);
-  if (row.required) right += " (required)";
-  else if (const std::string shown = shown_default(row.default_value); !shown.empty()) right += " (" + shown + ")";
-  constexpr size_t kColumn = 44;
-  const std::string gap = left.size() + 2 <= kColumn ? std::string(kColumn - left.size(), ' ') : "\n" + std::string(kColumn, ' ');
-  return left + gap + right + "\n";
-}
-
-}  // namespace
-
-std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups) {
-  const bool has_rows = std::any_of(groups.begin(), groups.end(), [](const RowGroup& group) { return !group.rows.empty(); });
-  std::string out = "usage: " + usage.program + (has_rows ? " [--name value ...]" : "") + (usage.positional.empty() ? "" : " " + usage.positional) + "\n";
-  if (!usage.about.empty()) out += usage.about + "\n";
-  std::string example;
-  for (const RowGroup& group : groups) {
-    if (group.rows.empty()) continue;
-    out += "\n" + group.title + (group.title.empty() ? "" : ":\n");
-    for (const ArgumentRow& row : group.rows) {
-      if (row.action != FieldAction::apply) continue;  // what has no effect here is not offered
-      out += help_line(row);
-      if (example.empty() && row.name.find('_') != std::string::npos) example = row.name;
-    }
-  }
-  if (!example.empty()) {
-    std::string dashed = example;
-    std::replace(dashed.begin(), dashed.end(), '_', '-');
-    out += "\nDefaults stand in parentheses. --" + dashed + " is --" + example + "; the beginning of a name will do where it fits one only.\n";
-  }
-  return out;
-}
-
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());
-}
-
-int run_program(const std::function<int()>& body) {
-  try {
-    return body();
-  } catch (const HelpRequested& help) {
-    std::fputs(help.what(), stdout);
-    return 0;
-  } catch (const ArgumentError& fault) {
-    std::fprintf(stderr, "%s\n", fault.what());
-    return 2;
-  } catch (const std::exception& fault) {
-    std::fprintf(stderr, "%s\n", fault.what());
-    return 1;
-  }
+Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown) {
+  return Reader(words, groups, unknown).read();
 }
 
 }  // namespace rote

@@ -8,6 +8,7 @@
 #include "nn/pretrained.h"
 #include "nn/state.h"
 #include "tensor/file.h"
+#include "trainer/argument_text.h"
 #include "trainer/folder_write.h"
 #include "trainer/json_text.h"
 #include "trainer/run.h"

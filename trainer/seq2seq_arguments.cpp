@@ -1,4 +1,4 @@
-// trainer/seq2seq_arguments.cpp — the rows of TrainingArguments and those after them.
+// trainer/seq2seq_arguments.cpp — the rows of TrainingArguments and the five after them.
 #include "trainer/seq2seq_arguments.h"
 
 namespace rote {
@@ -6,10 +6,9 @@ namespace rote {
 const ArgumentTable<Seq2SeqTrainingArguments>& Seq2SeqTrainingArguments::table() {
   using S = Seq2SeqTrainingArguments;
   static const ArgumentTable<S> rows = [] {
-    ArgumentTable<S> table{"training", {}, [](S& args) { return TrainingArguments::table().resolve(args); }};
-    for (const Field<TrainingArguments>& f : TrainingArguments::table().fields)
-      table.fields.push_back({f.row, f.get ? std::function<Value(const S&)>(f.get) : nullptr, f.set ? std::function<bool(S&, const Value&)>(f.set) : nullptr});
+    ArgumentTable<S> table{"training", inherited<S>(TrainingArguments::table()), [](S& args) { return apply_rules(args); }};
     const std::vector<Field<S>> own = {
+        field(&S::sortish_sampler, {.name = "sortish_sampler", .action = FieldAction::ignore, .reason = "since no version of the reference reads it"}),
         field(&S::predict_with_generate, {.name = "predict_with_generate", .help = "evaluation writes texts, on which its metrics are"}),
         field(&S::generation_max_length,
               {.name = "generation_max_length", .help = "longest text that evaluation writes, its start token counted", .unit = "tokens", .at_least = 2}),

@@ -9,6 +9,9 @@
 namespace rote {
 
 struct Seq2SeqTrainingArguments : TrainingArguments {
+  static constexpr const char* kName = "Seq2SeqTrainingArguments";
+
+  bool sortish_sampler = false;
   bool predict_with_generate = false;
   std::optional<int64_t> generation_max_length = {};  // tokens
   std::optional<int64_t> generation_num_beams = {};

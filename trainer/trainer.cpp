@@ -55,7 +55,7 @@ void create_folder(const std::string& folder) {
 std::shared_ptr<optim::Optimizer> make_optimizer(const TrainingArguments& args, std::vector<optim::Group> groups) {
   if (groups.empty()) groups.push_back({.params = {}, .lr = args.learning_rate, .weight_decay = args.weight_decay});
   const optim::AdamArguments adam{.betas = {.first = args.adam_beta1, .second = args.adam_beta2}, .eps = args.adam_epsilon};
-  return optim::make_optimizer(args.optim, std::move(groups), adam, optim::parse_optim_args(args.optim_args.value_or("")));
+  return optim::make_optimizer(args.optimizer_name(), std::move(groups), adam, optim::parse_optim_args(args.optim_args.value_or("")));
 }
 
 }  // namespace
@@ -240,8 +240,7 @@ void Trainer::create_optimizer_and_scheduler(int64_t total_steps) {
 
 void Trainer::create_scheduler(int64_t total_steps) {
   if (options_.lr_scheduler) return;
-  optim::Options options;
-  for (const auto& [name, value] : args_.lr_scheduler_kwargs.value_or(ValueMap())) options[name] = value.as_text() ? *value.as_text() : json_text(value);
+  optim::Options options = args_.schedule_options();
   const std::vector<std::string>& by_metric = optim::metric_schedule_names();
   if (std::find(by_metric.begin(), by_metric.end(), args_.lr_scheduler_type) != by_metric.end()) {
     // The reference leaves the direction at "min" even for an accuracy, whose rate it then cuts while it rises.

@@ -1,14 +1,12 @@
-// tests/trainer/arguments_test.cpp — TrainingArguments: defaults, rules, derived values and text forms. The command line: parser_test.cpp.
+// tests/trainer/arguments_test.cpp — TrainingArguments: the rules of the rows, derived values. Rules across rows: argument_rules_test.cpp; text forms: argument_text_test.cpp.
 #include <doctest/doctest.h>
 
 #include "kernels/check.h"
-#include "tests/trainer/cases.h"
-#include "trainer/arguments.h"
+#include "trainer/argument_text.h"
 #include "trainer/data_arguments.h"
 #include "trainer/rote_arguments.h"
 
 using namespace rote;
-using namespace rote::testing;
 
 namespace {
 
@@ -20,76 +18,6 @@ std::string faults_of(TrainingArguments args) {
 }
 
 }  // namespace
-
-TEST_CASE("arguments: the defaults, in order, as transformers 5.24 prints those that Rote has") {
-  CHECK(to_json_string(resolved(TrainingArguments{})) == R"({
-  "output_dir": "trainer_output",
-  "per_device_train_batch_size": 8,
-  "num_train_epochs": 3.0,
-  "max_steps": -1,
-  "learning_rate": 5e-05,
-  "lr_scheduler_type": "linear",
-  "lr_scheduler_kwargs": null,
-  "warmup_steps": 0,
-  "optim": "adamw_torch_fused",
-  "optim_args": null,
-  "weight_decay": 0.0,
-  "adam_beta1": 0.9,
-  "adam_beta2": 0.999,
-  "adam_epsilon": 1e-08,
-  "gradient_accumulation_steps": 1,
-  "max_grad_norm": 1.0,
-  "label_smoothing_factor": 0.0,
-  "activation_checkpointing": false,
-  "activation_checkpointing_kwargs": null,
-  "use_cache": false,
-  "neftune_noise_alpha": null,
-  "auto_find_batch_size": false,
-  "logging_strategy": "steps",
-  "logging_steps": 500,
-  "logging_first_step": false,
-  "logging_nan_inf_filter": true,
-  "include_num_input_tokens_seen": "no",
-  "log_level": "passive",
-  "disable_tqdm": false,
-  "report_to": [],
-  "run_name": null,
-  "eval_strategy": "no",
-  "eval_steps": null,
-  "eval_delay": 0,
-  "per_device_eval_batch_size": 8,
-  "prediction_loss_only": false,
-  "eval_on_start": false,
-  "eval_do_concat_batches": true,
-  "eval_accumulation_steps": null,
-  "include_for_metrics": [],
-  "batch_eval_metrics": false,
-  "save_only_model": false,
-  "save_strategy": "steps",
-  "save_steps": 500,
-  "save_total_limit": null,
-  "enable_jit_checkpoint": false,
-  "load_best_model_at_end": false,
-  "metric_for_best_model": null,
-  "greater_is_better": null,
-  "ignore_data_skip": false,
-  "restore_callback_states_from_checkpoint": false,
-  "full_determinism": false,
-  "seed": 42,
-  "data_seed": null,
-  "use_cpu": false,
-  "dataloader_drop_last": false,
-  "remove_unused_columns": true,
-  "label_names": null,
-  "train_sampling_strategy": "random",
-  "length_column_name": "length",
-  "skip_memory_metrics": true,
-  "do_train": false,
-  "do_eval": false,
-  "do_predict": false,
-  "resume_from_checkpoint": null
-})");
-}
 
 TEST_CASE("arguments: a number is printed as it was given") {
   const ValueMap map = to_map(TrainingArguments{.num_train_epochs = 2, .learning_rate = 1e-4, .warmup_steps = 0.1, .save_steps = 12.0});
@@ -159,9 +87,9 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   CHECK(faults_of(T{.save_steps = 1.5}).find("--save_steps: is 1.5;") == 0);
   CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 7.25}).find("--eval_steps: is 7.25;") == 0);
   CHECK(faults_of(T{.logging_strategy = IntervalStrategy::no, .logging_steps = 0, .eval_strategy = steps}).find("--eval_steps: is needed with") == 0);
-  CHECK(faults_of(T{.report_to = {"wandb"}}) == "--report_to: wandb has no writer yet; only none is there.\n");
-  CHECK(faults_of(T{.report_to = {"neptune"}}) == "--report_to: neptune cannot be used, the service has ended; only none is there.\n");
-  CHECK(faults_of(T{.report_to = {"nune"}}) == "--report_to: there is no reporter nune; did you mean none?\n");
+  CHECK(faults_of(T{.report_to = {"wandb"}}) == "--report_to: wandb cannot be used, since its writer is not there yet.\n");
+  CHECK(faults_of(T{.report_to = {"neptune"}}) == "--report_to: neptune cannot be used, since the service has ended.\n");
+  CHECK(faults_of(T{.report_to = {"nune"}}) == "--report_to: there is no nune; did you mean none? The words are none, all.\n");
 }
 
 TEST_CASE("arguments: the best model needs evaluations that fall on saves") {
@@ -189,57 +117,10 @@ TEST_CASE("arguments: all faults are told at once") {
                        ArgumentError);
 }
 
-TEST_CASE("training_args.json: both structs come back, unknown names are left alone, wrong types are named") {
-  const TrainingArguments args = resolved(TrainingArguments{.output_dir = "é",
-                                                            .warmup_steps = 0.1,
-                                                            .eval_strategy = IntervalStrategy::epoch,
-                                                            .label_names = {{"labels"}},
-                                                            .train_sampling_strategy = data::SamplingStrategy::group_by_length});
-  const RoteArguments rote{.num_threads = 2, .sample_leaf = 32};
-  const std::string file = training_args_file(args, rote);
-  CHECK(file.find("\"rote\": {\n    \"num_threads\": 2,\n    \"sample_leaf\": 32,\n    \"memory_limit\": 0,\n    \"arithmetic\": \"ac1\",\n    \"include_tokens_per_second\": false,\n    "
-                  "\"throughput_warmup_steps\": 0,\n    \"adjust_throughput\": false,\n") != std::string::npos);
-  const auto [args_again, rote_again] = parse_training_args_file(file, "training_args.json");
-  CHECK(training_args_file(args_again, rote_again) == file);
-
-  CHECK(parse_training_args_file("{\"seed\": 7, \"bf16\": true}", "f").first.seed == 7);
-  CHECK_THROWS_WITH_AS(parse_training_args_file("{\"seed\": 7.5, \"eval_strategy\": 3}", "f"),
-                       "f: seed: got 7.5; it must be a whole number.\nf: eval_strategy: got 3; it must be one of no, steps, epoch.",
-                       ArgumentError);
-  CHECK_THROWS_WITH_AS(from_map<TrainingArguments>({{"learning_rat", 0.1}}), "--learning_rat: no such argument; did you mean --learning_rate?",
-                       ArgumentError);
-  CHECK(from_map<TrainingArguments>({{"include_num_input_tokens_seen", true}, {"report_to", "none"}}).include_num_input_tokens_seen ==
-        TokenCount::all);
-}
-
 TEST_CASE("data arguments: columns may be given with commas, more than a pair is refused") {
   DataArguments args{.text_column_names = {"question,answer"}};
   CHECK(resolve(args).empty());
   CHECK(args.text_column_names == std::vector<std::string>{"question", "answer"});
   args.text_column_names = {"a", "b", "c"};
   CHECK(resolve(args) == std::vector<std::string>{"--text_column_names: names 3 columns; a model takes one text or a pair of two."});
-}
-
-TEST_CASE("arguments: text forms equal the shared cases, for the fields that Rote has") {
-  const ValueMap file = shared_cases("text/text.json");
-  if (file.empty()) return;  // skipped
-  int64_t compared = 0;
-  for (const Value& c : *file.find("cases")->as_list()) {
-    if (text_at(c, "kind") != "training_arguments" || at(c, "expect").as_map()->find("error")) continue;
-    CAPTURE(text_at(c, "id"));
-    bool supported = true;
-    for (const auto& [name, value] : *at(c, "kwargs").as_map()) supported = supported && find_field<TrainingArguments>(name);
-    if (!supported) continue;
-    TrainingArguments args = from_map<TrainingArguments>(*at(c, "kwargs").as_map());
-    const std::vector<std::string> faults = resolve(args);
-    // What later parts of Rote bring (reporters, schedules) is refused by name until then.
-    if (!faults.empty()) continue;
-    ++compared;
-    const Value expected = parse_json(text_at(at(c, "expect"), "json"), "case");
-    ValueMap ours;  // the keys of the case that Rote has, in the order of the case
-    for (const auto& [name, value] : *expected.as_map())
-      if (find_field<TrainingArguments>(name)) ours.set(name, value);
-    CHECK(to_json_string(args) == json_text(ours));
-  }
-  CHECK(compared >= 15);
 }

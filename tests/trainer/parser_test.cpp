@@ -5,14 +5,12 @@
 #include <cmath>
 
 #include "kernels/check.h"
-#include "tests/trainer/cases.h"
 #include "trainer/arguments.h"
 #include "trainer/data_arguments.h"
 #include "trainer/parser.h"
 #include "trainer/rote_arguments.h"
 
 using namespace rote;
-using namespace rote::testing;
 
 namespace {
 
@@ -228,132 +226,4 @@ TEST_CASE("parser: help shows what can be used, with words and defaults, and not
   for (const char* hidden : {"--fixed", "--idle", "--old_size"}) CHECK(help.find(hidden) == std::string::npos);
   CHECK_THROWS_AS(parse_small({"--nonsense", "-h"}), HelpRequested);
   CHECK(run_program([]() -> int { return parse_small({"--size", "x"}).size > 0 ? 0 : 3; }) == 2);
-}
-
-namespace {
-
-// A row of the shared cases: `int`, `list[str]`, `bool|str`, `literal?` …
-ArgumentRow row_of_case(const Value& field) {
-  ArgumentRow row{.name = text_at(field, "name"), .help = "a field"};
-  std::string type = text_at(field, "type");
-  if (type.ends_with("?")) row.optional = true, type.pop_back();
-  if (type.starts_with("list[")) row.list = true, type = type.substr(5, type.size() - 6);
-  row.kind = type.starts_with("int")    ? FieldKind::integer
-             : type == "float"          ? FieldKind::real
-             : type.starts_with("bool") ? FieldKind::boolean
-                                        : FieldKind::text;
-  if (const ValueList* choices = at(field, "choices").as_list()) row.words = *choices;
-  if (const ValueList* aliases = at(field, "aliases").as_list())
-    for (const Value& alias : *aliases) row.aliases.push_back(plain_name(*alias.as_text()));
-  if (const Value* value = field.as_map()->find("default")) row.default_value = *value;
-  else if (row.kind == FieldKind::boolean) row.default_value = false;
-  else row.required = true;
-  return row;
-}
-
-std::vector<std::string> words_of_case(const Value& list) {
-  std::vector<std::string> words;
-  if (list.as_list())
-    for (const Value& word : *list.as_list()) words.push_back(*word.as_text());
-  return words;
-}
-
-void check_case(const Value& c, const std::vector<RowGroup>& groups) {
-  CAPTURE(text_at(c, "id"));
-  const Value& expect = at(c, "expect");
-  if (text_at(expect, "error") == "ArgumentError") {
-    CHECK_THROWS_AS(read_words({}, groups), ArgumentError);
-    return;
-  }
-  const Reading reading = read_words(words_of_case(at(c, "argv")), groups);
-  if (expect.as_map()->find("exit") && at(expect, "exit") == Value(0)) {
-    CHECK(reading.help);
-    const std::string help = help_text(kUsage, groups);
-    for (const std::string& flag : words_of_case(at(expect, "flags"))) CHECK(help.find(flag) != std::string::npos);
-    return;
-  }
-  std::string text;
-  for (const std::string& fault : reading.faults) text += fault + "\n";
-  const bool keeps_remaining = at(at(c, "options"), "return_remaining_strings") == Value(true);
-  if (!at(expect, "values").as_list()) {
-    if (!keeps_remaining)
-      for (const std::string& word : reading.remaining) text += word;
-    CHECK(text != "");
-    for (const std::string& name : words_of_case(at(expect, "names"))) CHECK(text.find(name) != std::string::npos);
-    return;
-  }
-  if (keeps_remaining) return;  // unknown flags as remaining words are not built yet
-  CHECK(text == "");
-  const ValueList& values = *at(expect, "values").as_list();
-  for (size_t g = 0; g < groups.size(); ++g) {
-    for (size_t r = 0; r < groups[g].rows.size(); ++r) {
-      const ArgumentRow& row = groups[g].rows[r];
-      const Value ours = reading.values[g][r].value_or(row.default_value);
-      const Value& theirs = at(values[g], row.name);
-      CAPTURE(row.name);
-      CHECK(json_text(ours) == json_text(theirs));
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("parser: the shared cases of made-up classes") {
-  const ValueMap file = shared_cases("parser/parser.json");
-  if (file.empty()) return;  // skipped
-  int64_t compared = 0;
-  for (const Value& c : *file.find("cases")->as_list()) {
-    if (text_at(c, "call") != "args" || at(c, "files").as_map() || at(c, "extra_flags").as_list() ||
-        !text_at(at(c, "options"), "args_filename").empty() || !text_at(at(c, "options"), "args_file_flag").empty())
-      continue;
-    std::vector<RowGroup> groups;
-    for (const std::string& name : words_of_case(at(c, "classes"))) {
-      const Value& made = at(*file.find("classes"), name);
-      if (!made.as_map()) break;
-      RowGroup group{text_at(made, "group"), {}};
-      for (const Value& field : *at(made, "fields").as_list()) group.rows.push_back(row_of_case(field));
-      groups.push_back(group);
-    }
-    if (groups.size() != at(c, "classes").as_list()->size()) continue;  // the real classes: arguments_test.cpp
-    check_case(c, groups);
-    ++compared;
-  }
-  CHECK(compared >= 111);
-}
-
-TEST_CASE("parser: the shared command lines of TrainingArguments, for the flags and words that Rote has") {
-  const ValueMap file = shared_cases("parser/parser.json");
-  if (file.empty()) return;  // skipped
-  const ValueMap untouched = to_map(resolved(TrainingArguments{}));
-  int64_t compared = 0;
-  for (const Value& c : *file.find("cases")->as_list()) {
-    if (text_at(c, "call") != "args" || at(c, "classes") != Value(ValueList{"TrainingArguments"})) continue;
-    const std::vector<std::string> words = words_of_case(at(c, "argv"));
-    const bool later = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-      return word == "sgd" || word == "cosine_with_restarts" ||
-             (word.starts_with("--") && !find_field<TrainingArguments>(plain_name(word)) && !word.starts_with("--no_"));
-    });
-    if (later) continue;
-    CAPTURE(text_at(c, "id"));
-    ++compared;
-    const Value& expect = at(c, "expect");
-    TrainingArguments args;
-    std::string fault;
-    try {
-      args = std::get<0>(parse_words<TrainingArguments>(words, kUsage, {}).values);
-    } catch (const ArgumentError& error) {
-      fault = error.what();
-    }
-    const ValueList* values = at(expect, "values").as_list();
-    CHECK(fault.empty() == (values != nullptr));
-    for (const std::string& name : words_of_case(at(expect, "names"))) CHECK(fault.find(name) != std::string::npos);
-    if (!values) continue;
-    ValueMap ours, theirs;
-    for (const auto& [name, value] : to_map(args))
-      if (value != *untouched.find(name)) ours.set(name, value);
-    for (const auto& [name, value] : *at((*values)[0], "changed").as_map())
-      if (untouched.find(name)) theirs.set(name, value);
-    CHECK(json_text(ours, {.sort_keys = true}) == json_text(theirs, {.sort_keys = true}));
-  }
-  CHECK(compared >= 22);
 }

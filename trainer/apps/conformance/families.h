@@ -18,6 +18,8 @@ void run_tokenizers(const std::filesystem::path& path, Report& report);
 void run_optimizers(const std::filesystem::path& path, Report& report);
 void run_schedules(const std::filesystem::path& path, Report& report);
 void run_seq2seq(const std::filesystem::path& path, Report& report);
+void run_parser(const std::filesystem::path& path, Report& report);
+void run_text(const std::filesystem::path& path, Report& report);
 void run_collators(const std::filesystem::path& path, Report& report);
 void run_trainer(const std::filesystem::path& path, Report& report);
 

@@ -5,6 +5,7 @@
 #include "nn/auto.h"
 #include "tensor/generator.h"
 #include "trainer/apps/rote/verbs.h"
+#include "trainer/argument_files.h"
 #include "trainer/parser.h"
 #include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
@@ -40,7 +41,7 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
 }  // namespace
 
 int evaluate(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote evaluate", "Loss and scores of a saved model on a file of rows."}, ModelArguments{}, DataArguments{},
+  auto parsed = parse_command(argc, argv, Usage{.program = "rote evaluate", .about = "Loss and scores of a saved model on a file of rows.", .config = line_over_file}, ModelArguments{}, DataArguments{},
                               EvaluateArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, data_args, args] = parsed.values;

@@ -6,6 +6,7 @@
 #include "kernels/pool.h"
 #include "nn/auto.h"
 #include "trainer/apps/rote/verbs.h"
+#include "trainer/argument_files.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
 #include "trainer/evaluation.h"
@@ -90,7 +91,7 @@ void print_row(const PredictArguments& args, const std::vector<std::string>& lab
 }  // namespace
 
 int predict(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote predict", "Label and probability of texts by a saved classifier.", "TEXT..."}, PredictArguments{});
+  auto parsed = parse_command(argc, argv, Usage{.program = "rote predict", .about = "Label and probability of texts by a saved classifier.", .positional = "TEXT...", .config = line_over_file}, PredictArguments{});
   print_warnings(parsed.warnings);
   const PredictArguments& args = std::get<0>(parsed.values);
   ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "give texts or --test_file, one of the two.");

@@ -5,6 +5,7 @@
 #include "nn/auto.h"
 #include "tensor/generator.h"
 #include "trainer/apps/rote/verbs.h"
+#include "trainer/argument_files.h"
 #include "trainer/parser.h"
 #include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
@@ -50,7 +51,7 @@ Seq2SeqTrainingArguments with_lengths(Seq2SeqTrainingArguments args, const DataA
 }  // namespace
 
 int train(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{"rote train", kAbout}, ModelArguments{}, TrainSources{}, DataArguments{},
+  auto parsed = parse_command(argc, argv, Usage{.program = "rote train", .about = kAbout, .config = line_over_file}, ModelArguments{}, TrainSources{}, DataArguments{},
                               Seq2SeqTrainingArguments{{.include_num_input_tokens_seen = TokenCount::all}}, RoteArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, sources, data_args, given, rote_args] = parsed.values;

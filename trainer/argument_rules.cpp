@@ -1,0 +1,222 @@
+// trainer/argument_rules.cpp — rules across the fields of TrainingArguments: what follows from the rest, and what contradicts it. No rows.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+
+#include "kernels/check.h"
+#include "optim/metric_schedule.h"
+#include "optim/registry.h"
+#include "optim/schedule.h"
+#include "tensor/file.h"
+#include "trainer/arguments.h"
+#include "trainer/json_text.h"
+#include "trainer/python_text.h"
+
+namespace rote {
+
+namespace {
+
+using T = TrainingArguments;
+
+void resolve_output_dir(T& args) {
+  const char* home = std::getenv("HOME");
+  if (home && (args.output_dir == "~" || args.output_dir.starts_with("~/"))) args.output_dir = home + args.output_dir.substr(1);
+}
+
+// From 1 on a number of steps is whole, and is kept as an integer.
+void check_whole(const char* name, Number& steps, std::vector<std::string>& faults) {
+  if (!(steps > 1)) return;
+  if (std::isfinite(steps) && steps == std::floor(steps)) steps.whole = true;
+  else faults.push_back(str("--", name, ": is ", python_float(steps), "; above 1 it must be a whole number of steps, below 1 a share of the run."));
+}
+
+void resolve_steps(T& args, std::vector<std::string>& faults) {
+  if (args.eval_strategy != IntervalStrategy::no) args.do_eval = true;
+  const bool eval_by_step = args.eval_strategy == IntervalStrategy::steps;
+  if (eval_by_step && (!args.eval_steps || *args.eval_steps == 0)) {
+    if (args.logging_steps > 0) args.eval_steps = args.logging_steps;
+    else faults.push_back("--eval_steps: is needed with --eval_strategy steps, since --logging_steps gives none either.");
+  }
+  if (args.logging_strategy == IntervalStrategy::steps) {
+    if (args.logging_steps == 0)
+      faults.push_back("--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.");
+    check_whole("logging_steps", args.logging_steps, faults);
+  }
+  if (eval_by_step && args.eval_steps) check_whole("eval_steps", *args.eval_steps, faults);
+  if (args.save_strategy == SaveStrategy::steps) check_whole("save_steps", args.save_steps, faults);
+}
+
+// Saves must fall on evaluations, or the best step of the run may have no folder.
+bool is_multiple(double save_steps, double eval_steps) {
+  if (save_steps < 1 && eval_steps < 1) {
+    const double scale = 1e6;  // shares are compared as millionths: 0.3 is no multiple of 0.1 in binary
+    return std::fmod(std::round(save_steps * scale), std::round(eval_steps * scale)) == 0;
+  }
+  return std::fmod(save_steps, eval_steps) == 0;
+}
+
+bool follows_metric(const std::string& schedule) {
+  const std::vector<std::string>& names = optim::metric_schedule_names();
+  return std::find(names.begin(), names.end(), schedule) != names.end();
+}
+
+void resolve_best_model(T& args, std::vector<std::string>& faults) {
+  const bool evaluates = args.eval_strategy != IntervalStrategy::no;
+  if (args.save_strategy == SaveStrategy::best && !evaluates)
+    faults.push_back("--save_strategy: is best, but --eval_strategy is no; only an evaluation can find the best, so set it to steps or epoch.");
+  if (args.load_best_model_at_end && args.save_strategy != SaveStrategy::best) {
+    const std::string eval = word_of(args.eval_strategy), save = word_of(args.save_strategy);
+    if (!evaluates)
+      faults.push_back("--load_best_model_at_end: needs evaluations, but --eval_strategy is no; set it to the same as --save_strategy.");
+    else if (eval != save)
+      faults.push_back("--load_best_model_at_end: needs --eval_strategy and --save_strategy to be the same, but they are " + eval + " and " + save +
+                       ".");
+    else if (eval == "steps" && args.eval_steps && *args.eval_steps > 0 && !is_multiple(args.save_steps, *args.eval_steps))
+      faults.push_back(str("--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are ",
+                           python_str(args.save_steps), " and ", python_str(*args.eval_steps), "."));
+  }
+  const bool by_metric = follows_metric(args.lr_scheduler_type);
+  if (by_metric && !evaluates)
+    faults.push_back("--lr_scheduler_type: " + args.lr_scheduler_type + " follows a metric, but --eval_strategy is no; set it to steps or epoch.");
+  if ((args.load_best_model_at_end || by_metric) && !args.metric_for_best_model) args.metric_for_best_model = "loss";
+  if (args.save_strategy == SaveStrategy::best && !args.metric_for_best_model)
+    faults.push_back("--metric_for_best_model: is needed with --save_strategy best; loss will do.");
+  if (args.metric_for_best_model && !args.greater_is_better) args.greater_is_better = !args.metric_for_best_model->ends_with("loss");
+}
+
+const ValueMap& usual_accelerator_config() {
+  static const ValueMap usual = {{"split_batches", false},        {"dispatch_batches", Value()},
+                                 {"even_batches", true},          {"use_seedable_sampler", true},
+                                 {"non_blocking", false},         {"gradient_accumulation_kwargs", Value()},
+                                 {"use_configured_state", false}};
+  return usual;
+}
+
+// gradient_accumulation_kwargs: num_steps is another place for gradient_accumulation_steps.
+void resolve_accumulation(T& args, const Value& kwargs, std::vector<std::string>& faults) {
+  const Value* found = kwargs.as_map() ? kwargs.as_map()->find("num_steps") : nullptr;
+  if (!found) return;
+  const int64_t* steps = found->as_int();
+  if (!steps || *steps < 1)
+    faults.push_back("--accelerator_config: num_steps is " + python_str(*found) + "; it must be a whole number from 1 on.");
+  else if (args.gradient_accumulation_steps == 1)
+    args.gradient_accumulation_steps = *steps;
+  else if (args.gradient_accumulation_steps != *steps)
+    faults.push_back(str("--accelerator_config: num_steps is ", *steps, ", but --gradient_accumulation_steps is ", args.gradient_accumulation_steps, "; give one of them."));
+}
+
+// A map, JSON or the name of a file of it, completed to all fields in their order.
+void resolve_accelerator_config(T& args, std::vector<std::string>& faults) {
+  Value given = ValueMap();
+  if (args.accelerator_config) {
+    const std::string* text = std::get_if<std::string>(&*args.accelerator_config);
+    try {
+      if (!text) given = std::get<ValueMap>(*args.accelerator_config);
+      else if (ValueMap map; text->starts_with("{") && take(*text, map)) given = map;
+      else given = parse_json(text->starts_with("{") ? *text : read_file(*text), text->starts_with("{") ? "--accelerator_config" : *text);
+    } catch (const Error& fault) {
+      faults.push_back(fault.text.starts_with("--") ? fault.text : "--accelerator_config: " + fault.text);
+      return;
+    }
+  }
+  if (!given.as_map()) {
+    faults.push_back("--accelerator_config: holds no map; it must be one, as {\"split_batches\": false}.");
+    return;
+  }
+  ValueMap all = usual_accelerator_config();
+  std::string known;
+  for (const auto& [name, value] : all) known += (known.empty() ? "" : ", ") + name;
+  for (const auto& [name, value] : *given.as_map()) {
+    if (!all.find(name)) faults.push_back("--accelerator_config: there is no " + name + "; the names are " + known + ".");
+    else all.set(name, value);
+  }
+  if (*all.find("use_seedable_sampler") != Value(true))
+    faults.push_back("--accelerator_config: use_seedable_sampler is false; it must be true, since the order of the rows always follows from the seed.");
+  resolve_accumulation(args, *all.find("gradient_accumulation_kwargs"), faults);
+  args.accelerator_config = all;
+}
+
+// The older names of activation checkpointing hold the same; they count where the present ones say nothing.
+void resolve_checkpointing(T& args, std::vector<std::string>& faults) {
+  args.gradient_checkpointing = args.activation_checkpointing = args.activation_checkpointing || args.gradient_checkpointing;
+  if (!args.activation_checkpointing_kwargs) args.activation_checkpointing_kwargs = args.gradient_checkpointing_kwargs;
+  args.gradient_checkpointing_kwargs = args.activation_checkpointing_kwargs;
+  if (!args.activation_checkpointing_kwargs) return;
+  for (const auto& [name, value] : *args.activation_checkpointing_kwargs)
+    if (name != "every_n_layers" || value.as_int() == nullptr || *value.as_int() < 1)
+      faults.push_back("--activation_checkpointing_kwargs: has " + name + " " + json_text(value) + "; it takes every_n_layers, a whole number from 1 on.");
+}
+
+// Options that the optimizer or the schedule does not have are told with all other faults; values are judged where they are used.
+void check_options(const T& args, std::vector<std::string>& faults) {
+  const auto attempt = [&](const std::string& name, const std::function<void()>& make) {
+    try {
+      make();
+    } catch (const ArgumentError& fault) {
+      const bool about_names = fault.text.find(": there is no ") != std::string::npos || fault.text.starts_with("optim_args: ");
+      const size_t from = fault.text.starts_with("optim_args of ") ? 14 : fault.text.starts_with("optim_args: ") ? 12 : 0;
+      if (about_names) faults.push_back("--" + name + ": " + fault.text.substr(from));
+    }
+  };
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (args.optim_args && has(optim::optimizer_names(), args.optimizer_name()))
+    attempt("optim_args", [&] { optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, optim::parse_optim_args(*args.optim_args)); });
+  if (!args.lr_scheduler_kwargs) return;
+  const optim::Options options = args.schedule_options();
+  constexpr int64_t kLong = 1'000'000'000;  // updates: of a run that every share of steps fits
+  if (has(optim::schedule_names(), args.lr_scheduler_type))
+    attempt("lr_scheduler_kwargs", [&] { optim::make_schedule(args.lr_scheduler_type, {.total_steps = kLong, .lr = args.learning_rate}, options); });
+  if (follows_metric(args.lr_scheduler_type))
+    attempt("lr_scheduler_kwargs", [&] { optim::make_metric_schedule(args.lr_scheduler_type, {args.learning_rate}, options); });
+}
+
+void resolve_workers(T& args, std::vector<std::string>& faults) {
+  if (args.use_cpu) args.dataloader_pin_memory = false;
+  if (args.dataloader_prefetch_factor && args.dataloader_num_workers == 0)
+    faults.push_back("--dataloader_prefetch_factor: is given, but --dataloader_num_workers is 0; there is nothing that could fetch ahead.");
+}
+
+}  // namespace
+
+std::vector<std::string> apply_rules(T& args) {
+  std::vector<std::string> faults;
+  resolve_output_dir(args);
+  if (!args.disable_tqdm) args.disable_tqdm = args.log_level == LogLevel::error || args.log_level == LogLevel::critical;
+  if (!std::isfinite(args.num_train_epochs))
+    faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
+  resolve_steps(args, faults);
+  resolve_best_model(args, faults);
+  std::erase_if(args.report_to, [](const std::string& name) { return name == "none" || name == "all"; });  // all = every writer that is there
+  resolve_accelerator_config(args, faults);
+  resolve_checkpointing(args, faults);
+  resolve_workers(args, faults);
+  check_options(args, faults);
+  return faults;
+}
+
+int64_t TrainingArguments::get_warmup_steps(int64_t total) const {
+  if (warmup_steps >= 1) return static_cast<int64_t>(warmup_steps);
+  return static_cast<int64_t>(std::ceil(static_cast<double>(total) * warmup_steps));
+}
+
+std::string TrainingArguments::best_metric_key() const {
+  ROTE_ASSERT(metric_for_best_model.has_value(), "best_metric_key is asked only where a metric is named");
+  return metric_for_best_model->starts_with("eval_") ? *metric_for_best_model : "eval_" + *metric_for_best_model;
+}
+
+int64_t TrainingArguments::checkpointed_layers() const {
+  if (!activation_checkpointing) return 0;
+  const Value* every = activation_checkpointing_kwargs ? activation_checkpointing_kwargs->find("every_n_layers") : nullptr;
+  return every != nullptr ? *every->as_int() : 1;
+}
+
+optim::Options TrainingArguments::schedule_options() const {
+  optim::Options options;
+  for (const auto& [name, value] : lr_scheduler_kwargs.value_or(ValueMap())) options[name] = value.as_text() ? *value.as_text() : json_text(value);
+  return options;
+}
+
+std::string TrainingArguments::optimizer_name() const { return word_in_use(find_field<TrainingArguments>("optim")->row, optim); }
+
+}  // namespace rote
