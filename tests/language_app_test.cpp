@@ -129,6 +129,47 @@ TEST_CASE("rote train --task masked-lm: the same weights for 1 x 8 and 2 x 4 row
   CHECK(app.hash("resumed") == hash);
 }
 
+TEST_CASE("rote train --streaming: the weights of the same rows read at once, in order or drawn from a buffer, and after a resume") {
+  const LanguageFolder app;
+  const std::string causal = "--config_name gpt2 --tokenizer_name bpe --train_file train.txt --block_size 16 --max_steps 20 ";
+  const auto trained = [&](const std::string& out, const std::string& more) {
+    const AppResult result = app.run("causal-lm", causal, out, more);
+    REQUIRE_MESSAGE(result.status == 0, result.err);
+    return result;
+  };
+  trained("read", "--train_sampling_strategy sequential");
+  const AppResult streamed = trained("streamed", "--streaming true --save_strategy steps --save_steps 13");
+  CHECK(app.hash("streamed") == app.hash("read"));
+  CHECK_FALSE(contains(streamed.err, "left out"));
+  trained("drawn", "--streaming --shuffle_buffer_size 50 --save_strategy steps --save_steps 13");
+  CHECK(app.hash("drawn") != app.hash("read"));
+  for (const char* how : {"", "--shuffle_buffer_size 50 "}) {
+    const std::string from = *how ? "drawn" : "streamed";
+    trained("rest", std::string("--streaming ") + how + "--resume_from_checkpoint " + from + "/checkpoint-13 --per_device_train_batch_size 4 --gradient_accumulation_steps 2");
+    CHECK(app.hash("rest") == app.hash(from));
+  }
+  const std::string masked = "--config_name bert --tokenizer_name wordpiece --train_file train.txt --line_by_line --max_seq_length 16 --whole_word_mask --max_steps 40 ";
+  const AppResult passes = app.run("masked-lm", masked, "masked", "--streaming");
+  REQUIRE_MESSAGE(passes.status == 0, passes.err);
+  CHECK(contains(passes.err, "train_dataset: the stream ends after 240 rows of pass 1, at step 30 of 40; pass 2 begins\n"));
+  const std::string labels = "--model_name_or_path masked --train_file train.tsv --max_seq_length 16 --max_steps 3 ";
+  REQUIRE(app.run("text-classification", labels, "classes", "--streaming").status == 0);
+  REQUIRE(app.run("text-classification", labels, "listed", "--train_sampling_strategy sequential").status == 0);
+  CHECK(app.hash("classes") == app.hash("listed"));
+
+  const auto refused = [&](const std::string& words) {
+    const AppResult result = app.rote("train " + words + " --output_dir none");
+    CHECK(result.status == 2);
+    CHECK_FALSE(fs::exists(app.file("none")));
+    return result.err;
+  };
+  CHECK(contains(refused("--task causal-lm --config_name gpt2 --tokenizer_name bpe --train_file train.txt --block_size 16 --streaming"),
+                 "max_steps: is -1, but the train_dataset is a stream, whose length is not known; give --max_steps."));
+  CHECK(contains(refused("--task seq2seq --config_name t5 --train_file pairs.tsv --streaming"),
+                 "--streaming: is for the tasks text-classification, masked-lm and causal-lm; leave it out for seq2seq."));
+  CHECK(contains(refused("--task causal-lm --config_name gpt2 --train_file train.txt --shuffle_buffer_size 5"), "--shuffle_buffer_size: is for --streaming; "));
+}
+
 TEST_CASE("rote train --task seq2seq: T5 learns a target that its text holds") {
   const LanguageFolder app;
   const std::string model = "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv --validation_file pairs.tsv --label_column_name target --max_source_length 24 --max_target_length 12";

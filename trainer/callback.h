@@ -12,6 +12,7 @@
 #include "nn/model.h"
 #include "optim/optimizer.h"
 #include "trainer/data/collate.h"
+#include "trainer/data/stream.h"
 #include "trainer/state.h"
 
 namespace rote {
@@ -30,8 +31,8 @@ struct CallbackContext {
   const ProcessingClass* processing_class = nullptr;
   optim::Optimizer* optimizer = nullptr;
   const optim::Schedule* lr_scheduler = nullptr;
-  const data::Dataset* train_dataset = nullptr;
-  const data::Dataset* eval_dataset = nullptr;
+  data::AnyDataset train_dataset = {};
+  data::AnyDataset eval_dataset = {};
 };
 
 enum class Event {

@@ -123,7 +123,7 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
                                          {"data_seed", random.data_seed},
                                          {"global_step", random.global_step},
                                          {"consumed_samples", random.consumed_samples},
-                                         {"epoch_samples", random.epoch_samples},
+                                         {"epoch_samples", random.epoch_samples ? Value(*random.epoch_samples) : Value()},
                                          {"update_samples", random.update_samples},
                                          {"epoch", random.epoch},
                                          {"epoch_consumed", random.epoch_consumed}});
@@ -146,10 +146,12 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   state.random.data_seed = whole(random, "data_seed", rng);
   state.random.global_step = count(random, "global_step", rng, kMostSteps);
   state.random.consumed_samples = count(random, "consumed_samples", rng, kMostSteps);
-  state.random.epoch_samples = count(random, "epoch_samples", rng, kMostSteps);
+  const Value* epoch_samples = random.find("epoch_samples");
+  if (epoch_samples != nullptr && epoch_samples->is_null()) state.random.epoch_samples.reset();
+  else state.random.epoch_samples = count(random, "epoch_samples", rng, kMostSteps);
   state.random.update_samples = count(random, "update_samples", rng, kMostSteps);
   state.random.epoch = count(random, "epoch", rng, state.random.global_step + 1);
-  state.random.epoch_consumed = count(random, "epoch_consumed", rng, state.random.epoch_samples);
+  state.random.epoch_consumed = count(random, "epoch_consumed", rng, state.random.epoch_samples.value_or(kMostSteps));
   const ValueMap schedule = read_json(scheduler);
   state.schedule.applied_steps = count(schedule, "last_epoch", scheduler, state.random.global_step);
   const auto torn = [&](const char* what) { return str(scheduler.string(), ": ", what, "; the checkpoint is torn, resume from an older one."); };

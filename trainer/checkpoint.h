@@ -20,7 +20,7 @@ struct RandomState {
   int64_t data_seed = 0;
   int64_t global_step = 0;
   int64_t consumed_samples = 0;
-  int64_t epoch_samples = 0;   // rows of one epoch
+  std::optional<int64_t> epoch_samples = 0;  // rows of one epoch, none with a stream
   int64_t update_samples = 0;  // rows of one whole update
   int64_t epoch = 0;           // the epoch that goes on, and its rows so far
   int64_t epoch_consumed = 0;

@@ -45,6 +45,8 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
           field(&T::train_file, {.name = "train_file", .help = "rows to train on: .csv .tsv .jsonl; texts alone .txt too; tagged words .tsv .conll .txt .jsonl; questions .json .jsonl"}),
           field(&T::train_dir, {.name = "train_dir", .help = "pictures to train on, .png .jpg .jpeg in a folder for each class, in place of a file"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
+          field(&T::streaming, {.name = "streaming", .help = "read --train_file while it is trained on, again and again up to --max_steps, and hold few rows: text-classification, masked-lm, causal-lm"}),
+          field(&T::shuffle_buffer_size, {.name = "shuffle_buffer_size", .help = "with --streaming: rows among which the next one is drawn, 0 for the order of the file", .unit = "rows", .at_least = 0, .below = int64_t{1} << 31}),
       },
   };
   return rows;

@@ -28,6 +28,8 @@ struct TrainSources {
   std::optional<std::string> train_file = {};
   std::optional<std::string> train_dir = {};    // pictures in folders of classes, in place of a file
   std::optional<std::string> config_name = {};  // a model with new weights, in place of a checkpoint
+  bool streaming = false;                       // train_file is read as its rows are needed
+  int64_t shuffle_buffer_size = 0;              // rows; 0: in the order of the file
 
   static const ArgumentTable<TrainSources>& table();
 };

@@ -14,13 +14,13 @@ Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bo
   return out;
 }
 
-EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const EvaluationCall& call) {
+EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const EvaluationCall& call) {
   use_machine();
   const auto includes = [&](const char* word) { return std::find(args_.include_for_metrics.begin(), args_.include_for_metrics.end(), word) != args_.include_for_metrics.end(); };
   EvaluationPass pass;
-  pass.dataset = &dataset;
+  pass.dataset = dataset;
   pass.batch_rows = args_.per_device_eval_batch_size;
-  pass.batch = [&](const std::vector<int64_t>& rows) { return eval_batch(dataset, rows); };
+  pass.batch = [&](data::BatchRows& rows) { return dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : eval_batch(*dataset.rows, rows.rows); };
   pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, batch, call.loss_only, call.ignore_keys); };
   pass.preprocess = options_.preprocess_logits_for_metrics;
   if (!call.loss_only) pass.batch_metrics = options_.compute_batch_metrics;
@@ -30,7 +30,7 @@ EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const Ev
   pass.include_losses = includes("loss");
   pass.nan_inf_filter = args_.logging_nan_inf_filter;
   pass.warmup_batches = is_training_ ? 0 : options_.rote.throughput_warmup_steps;
-  pass.on_batch = [&](int64_t batches) {
+  pass.on_batch = [&](std::optional<int64_t> batches) {
     CallbackContext c = context();
     c.eval_batches = batches;
     handler_.fire(Event::prediction_step, c, control_);
@@ -46,13 +46,13 @@ EvaluationOutput Trainer::evaluation_loop(const data::Dataset& dataset, const Ev
   return output;
 }
 
-Metrics Trainer::evaluate(const data::Dataset* dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
-  if (dataset == nullptr && !options_.eval_datasets.empty()) return evaluate(options_.eval_datasets, prefix, ignore_keys);
-  const data::Dataset* rows = dataset != nullptr ? dataset : options_.eval_dataset;
-  ROTE_CHECK(rows != nullptr, ArgumentError, "evaluate: no dataset; give one here or as eval_dataset.");
+Metrics Trainer::evaluate(const data::AnyDataset& dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+  if (!dataset && !options_.eval_datasets.empty()) return evaluate(options_.eval_datasets, prefix, ignore_keys);
+  const data::AnyDataset rows = dataset ? dataset : options_.eval_dataset;
+  ROTE_CHECK(rows, ArgumentError, "evaluate: no dataset; give one here or as eval_dataset.");
   memory_.begin("eval");
   const bool loss_only = args_.prediction_loss_only || (!options_.compute_metrics && !options_.compute_batch_metrics);
-  const EvaluationOutput output = evaluation_loop(*rows, {.prefix = prefix, .loss_only = loss_only, .ignore_keys = ignore_keys});
+  const EvaluationOutput output = evaluation_loop(rows, {.prefix = prefix, .loss_only = loss_only, .ignore_keys = ignore_keys});
   Metrics metrics = evaluation_metrics(output, prefix, options_.compute_metrics);
   log(metrics);
   metrics.set("epoch", state_.epoch);
@@ -66,13 +66,13 @@ Metrics Trainer::evaluate(const data::Dataset* dataset, const std::string& prefi
 Metrics Trainer::evaluate(const NamedDatasets& datasets, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
   Metrics all;
   for (const auto& [name, dataset] : datasets) {
-    ROTE_CHECK(dataset != nullptr, ArgumentError, "evaluate: there is no dataset behind the name ", name, "; give one.");
+    ROTE_CHECK(dataset, ArgumentError, "evaluate: there is no dataset behind the name ", name, "; give one.");
     for (const auto& [key, value] : evaluate(dataset, prefix + "_" + name, ignore_keys)) all.set(key, value);
   }
   return all;
 }
 
-PredictionOutput Trainer::predict(const data::Dataset& dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+PredictionOutput Trainer::predict(const data::AnyDataset& dataset, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
   memory_.begin("test");
   EvaluationOutput output =
       evaluation_loop(dataset, {.prefix = prefix, .loss_only = args_.prediction_loss_only, .keeps_outputs = true, .ignore_keys = ignore_keys});

@@ -72,12 +72,22 @@ EvalPrediction united(std::vector<EvalPrediction> batches, bool concat) {
   return all;
 }
 
-// The rows that rates leave out, unless they are all of them.
-int64_t warmup_of(const EvaluationPass& pass, int64_t batches, const std::string& who) {
-  if (pass.warmup_batches < batches) return pass.warmup_batches;
-  std::fprintf(stderr, "throughput_warmup_steps: %s has %lld batches, no more than the warm-up of %lld, so its rates are of all of them\n", who.c_str(),
-               static_cast<long long>(batches), static_cast<long long>(pass.warmup_batches));
-  return 0;
+// The batches of the pass in order. What a collator draws (masks) is drawn by row, the same at each evaluation.
+data::Loader loader_of(const EvaluationPass& pass, const std::string& who) {
+  data::NextRows next_rows;
+  if (pass.dataset.stream != nullptr) {
+    pass.dataset.stream->restart(0);
+    next_rows = data::in_order(*pass.dataset.stream, {.batch = pass.batch_rows});
+  } else {
+    const int64_t rows = pass.dataset.rows->size();
+    ROTE_CHECK(rows > 0, ArgumentError, who, ": the dataset has no rows; it needs at least one.");
+    next_rows = data::in_order(rows, pass.batch_rows);
+  }
+  const auto make = [&pass, seed = current_seed()](data::BatchRows& rows) {
+    const RunScopeGuard scope({.seed = seed, .first_sample = static_cast<uint64_t>(rows.first), .samples = static_cast<int64_t>(rows.rows.size())});
+    return pass.batch(rows);
+  };
+  return data::Loader(std::move(next_rows), make, pass.loader);
 }
 
 }  // namespace
@@ -101,30 +111,24 @@ Prediction prediction_of(const LossOutput& result, const nn::Batch& batch, const
 }
 
 EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who) {
-  const int64_t rows = pass.dataset->size();
-  ROTE_CHECK(rows > 0, ArgumentError, who, ": the dataset has no rows; it needs at least one.");
   const NoGrad guard;
   model.eval();
+  data::Loader loader = loader_of(pass, who);
+  std::optional<int64_t> batches;
+  if (pass.dataset.rows != nullptr) batches = (pass.dataset.rows->size() + pass.batch_rows - 1) / pass.batch_rows;
   Stopwatch watch;
   EvaluationOutput out;
-  out.batches = (rows + pass.batch_rows - 1) / pass.batch_rows;
-  const int64_t warmup = warmup_of(pass, out.batches, who);
   std::vector<EvalPrediction> kept;
   double loss_sum = 0, loss_rows = 0;
   bool has_loss = false;
-  while (out.rows < rows) {
-    if (warmup > 0 && out.rows == warmup * pass.batch_rows) watch.mark();
+  while (loader.has_next()) {
+    if (pass.warmup_batches > 0 && out.batches == pass.warmup_batches) watch.mark();
     if (pass.profile != nullptr) pass.profile->begin_step();
-    std::vector<int64_t> wanted;
-    for (int64_t row = out.rows; row < std::min(out.rows + pass.batch_rows, rows); ++row) wanted.push_back(row);
-    // What a collator draws (masks) is drawn by row, the same at each evaluation.
-    const nn::Batch batch = [&] {
-      const RunScopeGuard scope({.seed = current_seed(), .first_sample = static_cast<uint64_t>(out.rows), .samples = static_cast<int64_t>(wanted.size())});
-      return pass.batch(wanted);
-    }();
+    const data::Loader::Loaded loaded = loader.next();
+    const nn::Batch& batch = loaded.batch;
     Prediction result;
     with_default_control([&] { result = pass.step(batch); });
-    const int64_t count = static_cast<int64_t>(wanted.size());
+    const int64_t count = static_cast<int64_t>(loaded.rows.size());
     double loss = NAN;
     if (result.loss.defined()) {
       const bool is_scoring = is_scored(model.signature(), batch);
@@ -137,17 +141,23 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
       }
     }
     out.rows += count;
+    ++out.batches;
     if (pass.keep_outputs || pass.batch_metrics) {
       EvalPrediction one{std::move(result.outputs), result.labels};
       if (pass.preprocess) one.predictions = pass.preprocess(std::move(one.predictions), one.label_ids);
       if (pass.include_inputs) one.inputs = batch.find(model.signature().main);
       if (pass.include_losses && result.loss.defined()) one.losses = full({count}, loss);
-      if (pass.batch_metrics && one.label_ids.defined()) out.batch_metrics = pass.batch_metrics(one, out.rows == rows);
+      if (pass.batch_metrics && one.label_ids.defined()) out.batch_metrics = pass.batch_metrics(one, !loader.has_next());
       if (pass.keep_outputs) kept.push_back(std::move(one));
     }
     if (pass.profile != nullptr) pass.profile->end_step();
-    if (pass.on_batch) pass.on_batch(out.batches);
+    if (pass.on_batch) pass.on_batch(batches);
   }
+  ROTE_CHECK(out.rows > 0, ArgumentError, who, ": the dataset has no rows; it needs at least one.");
+  const int64_t warmup = watch.is_marked() ? pass.warmup_batches : 0;
+  if (warmup != pass.warmup_batches)
+    std::fprintf(stderr, "throughput_warmup_steps: %s has %lld batches, no more than the warm-up of %lld, so its rates are of all of them\n", who.c_str(),
+                 static_cast<long long>(out.batches), static_cast<long long>(pass.warmup_batches));
   if (has_loss) out.loss = loss_rows > 0 ? loss_sum / loss_rows : NAN;
   out.prediction = united(std::move(kept), pass.concat_batches);
   out.speed = {.seconds = watch.seconds(),
@@ -157,13 +167,14 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
   return out;
 }
 
-EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options) {
+EvaluationOutput run_evaluation(nn::Model& model, const data::AnyDataset& dataset, const EvaluateOptions& options) {
   EvaluationPass pass;
-  pass.dataset = &dataset;
+  pass.dataset = dataset;
   pass.batch_rows = options.batch_rows;
-  pass.batch = [&](const std::vector<int64_t>& rows) {
-    std::vector<data::Example> examples;
-    for (const int64_t row : rows) examples.push_back(dataset.at(row));
+  pass.batch = [&](data::BatchRows& rows) {
+    std::vector<data::Example> examples = std::move(rows.examples);
+    if (dataset.rows != nullptr)
+      for (const int64_t row : rows.rows) examples.push_back(dataset.rows->at(row));
     return options.data_collator(examples);
   };
   const std::vector<std::string> labels = model.signature().label_names();

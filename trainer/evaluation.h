@@ -8,6 +8,7 @@
 
 #include "nn/model.h"
 #include "trainer/data/collate.h"
+#include "trainer/data/loader.h"
 #include "trainer/profile.h"
 #include "trainer/state.h"
 #include "trainer/text_forms.h"
@@ -53,9 +54,10 @@ struct Prediction {
 Prediction prediction_of(const LossOutput& result, const nn::Batch& batch, const std::string& label_name, const std::vector<std::string>& ignored = {});
 
 struct EvaluationPass {
-  const data::Dataset* dataset = nullptr;
+  data::AnyDataset dataset = {};
   int64_t batch_rows = 8;
-  std::function<nn::Batch(const std::vector<int64_t>& rows)> batch;
+  data::MakeBatch batch;
+  data::LoaderOptions loader = {};
   std::function<Prediction(const nn::Batch&)> step;
   PreprocessLogits preprocess = {};
   ComputeBatchMetrics batch_metrics = {};
@@ -65,7 +67,7 @@ struct EvaluationPass {
   bool nan_inf_filter = true;   // batches whose loss is not finite, or that have nothing to score, are left out of the mean
   int64_t warmup_batches = 0;   // that rates leave out
   Profile* profile = nullptr;
-  std::function<void(int64_t batches)> on_batch = {};
+  std::function<void(std::optional<int64_t> batches)> on_batch = {};  // of the whole pass, none where the dataset is a stream
 };
 
 struct EvaluationOutput {
@@ -90,6 +92,6 @@ struct EvaluateOptions {
   PreprocessLogits preprocess_logits_for_metrics = {};
   std::function<Prediction(nn::Model& model, const nn::Batch& batch)> step = {};  // default: the model's loss and all its outputs
 };
-EvaluationOutput run_evaluation(nn::Model& model, const data::Dataset& dataset, const EvaluateOptions& options);
+EvaluationOutput run_evaluation(nn::Model& model, const data::AnyDataset& dataset, const EvaluateOptions& options);
 
 }  // namespace rote

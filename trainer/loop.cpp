@@ -38,10 +38,17 @@ int64_t non_embedding_parameters(nn::Model& model) {
 }  // namespace
 
 Trainer::Run Trainer::plan_run() {
-  const data::Dataset& dataset = *options_.train_dataset;
   Run run;
   run.batch = args_.per_device_train_batch_size;
   run.accumulation = args_.gradient_accumulation_steps;
+  if (options_.train_dataset.stream != nullptr) {
+    run.total_updates = run.updates_per_epoch = args_.max_steps;
+    run.batches = args_.max_steps * run.accumulation;
+    run.epochs = std::numeric_limits<int64_t>::max();
+    run.samples = static_cast<double>(run.batches * run.batch);
+    return run;
+  }
+  const data::Dataset& dataset = *options_.train_dataset.rows;
   run.batches = args_.dataloader_drop_last ? dataset.size() / run.batch : ceil_div(dataset.size(), run.batch);
   ROTE_CHECK(run.batches > 0, ArgumentError, "train: ", dataset.size(), " rows make no batch of ", run.batch,
              " with --dataloader_drop_last; give a smaller --per_device_train_batch_size.");
@@ -62,14 +69,12 @@ Trainer::Run Trainer::plan_run() {
   return run;
 }
 
-// Micro-batches of that many rows, as many more of them an update: the rows of an update stay. REQUIRES: it divides run.batch, and no short
-// batch of the epoch has run.
+// Micro-batches of that many rows, as many more of them an update: the rows of an update stay. REQUIRES: it divides run.batch.
 void Trainer::split_batches(Run& run, int64_t rows) const {
   const int64_t parts = run.batch / rows;
   run.batch = rows;
   run.accumulation *= parts;
-  run.micro *= parts;
-  run.batches = ceil_div(run.rows_per_epoch, run.batch);
+  run.batches = run.rows_per_epoch ? ceil_div(*run.rows_per_epoch, run.batch) : run.batches * parts;
 }
 
 TrainOutput Trainer::train(const TrainCall& call) {
@@ -79,8 +84,8 @@ TrainOutput Trainer::train(const TrainCall& call) {
 }
 
 TrainOutput Trainer::run_training(const TrainCall& call) {
-  ROTE_CHECK(options_.train_dataset != nullptr, ArgumentError, "train: no train_dataset; give one in the TrainerOptions.");
-  ROTE_CHECK(options_.train_dataset->size() > 0, ArgumentError, "train: the train_dataset has no rows; it needs at least one.");
+  ROTE_CHECK(options_.train_dataset, ArgumentError, "train: no train_dataset; give one in the TrainerOptions.");
+  ROTE_CHECK(options_.train_dataset.rows == nullptr || options_.train_dataset.rows->size() > 0, ArgumentError, "train: the train_dataset has no rows; it needs at least one.");
   use_machine();
   memory_.begin("train");
   if (model_init_) {
@@ -169,33 +174,56 @@ RunScope Trainer::scope_of(int64_t first_sample, int64_t samples) const {
   return {.seed = static_cast<uint64_t>(args_.seed), .first_sample = static_cast<uint64_t>(first_sample), .samples = samples, .sample_leaf = options_.rote.sample_leaf};
 }
 
-// The micro-batches of the next update, all of them up front: each is divided by the targets of all.
-Trainer::Window Trainer::next_window(const Run& run, const std::vector<int64_t>& order) const {
+// The loader of what is left of the epoch behind run.epoch_rows, which are read and dropped of a stream.
+void Trainer::begin_epoch(Run& run) const {
+  data::NextRows next_rows;
+  run.loader.reset();
+  run.micro = ceil_div(run.epoch_rows, run.batch);
+  if (data::Stream* stream = options_.train_dataset.stream) {
+    stream->restart(run.epoch);
+    for (int64_t row = 0; row < run.epoch_rows; ++row)
+      ROTE_CHECK(stream->next(), StateError, "train_dataset: pass ", run.epoch + 1, " of the stream ends after ", row, " rows, but the run stands behind row ",
+                 run.epoch_rows, " of it; give the stream that it began with.");
+    next_rows = data::in_order(*stream, {.batch = run.batch, .first = run.epoch_rows, .drop_last = args_.dataloader_drop_last});
+  } else {
+    std::vector<int64_t> order = train_order(run.epoch);
+    ROTE_CHECK(static_cast<int64_t>(order.size()) >= *run.rows_per_epoch, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ",
+               *run.rows_per_epoch, "; it must name as many.");
+    std::vector<std::vector<int64_t>> batches;
+    for (int64_t first = run.epoch_rows; first < *run.rows_per_epoch; first += run.batch)
+      batches.emplace_back(order.begin() + first, order.begin() + std::min(first + run.batch, *run.rows_per_epoch));
+    next_rows = data::in_order(std::move(batches));
+  }
+  const auto make = [this, begun = run.consumed](data::BatchRows& rows) {
+    const RunScopeGuard scope(scope_of(begun + rows.first, static_cast<int64_t>(rows.rows.size())));
+    return options_.train_dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : train_batch(rows.rows);
+  };
+  run.loader = std::make_unique<data::Loader>(std::move(next_rows), make);
+}
+
+// The micro-batches of the next update, all of them up front: each is divided by the targets of all. REQUIRES: there is one.
+Trainer::Window Trainer::next_window(const Run& run) const {
   const nn::Signature signature = model_->signature();
   const std::vector<std::string> labels = signature.label_names();
   Window window;
   window.targets.resize(labels.size());
-  const int64_t count = std::min(run.accumulation, run.batches - run.micro);
-  int64_t first_sample = run.consumed;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t first = (run.micro + i) * run.batch, last = std::min(first + run.batch, run.rows_per_epoch);
-    window.rows.emplace_back(order.begin() + first, order.begin() + last);
-    const RunScopeGuard scope(scope_of(first_sample, last - first));
-    first_sample += last - first;
+  for (int64_t i = 0; i < run.accumulation && run.loader->has_next(); ++i) {
     const Profile::Part part(run.profile.get(), "batch");
-    window.batches.push_back(train_batch(window.rows.back()));
-    const nn::TargetCounts targets = nn::count_targets(signature, window.batches.back());
+    data::Loader::Loaded loaded = run.loader->next();
+    const nn::TargetCounts targets = nn::count_targets(signature, loaded.batch);
     for (size_t key = 0; key < labels.size(); ++key) {
       window.targets[key] += targets[key];
-      if (signature.scored != nn::Scored::none && window.batches.back().contains(labels[key])) window.has_labels = true;
+      if (signature.scored != nn::Scored::none && loaded.batch.contains(labels[key])) window.has_labels = true;
     }
+    window.batches.push_back(std::move(loaded.batch));
+    window.rows.push_back(std::move(loaded.rows));
   }
   return window;
 }
 
 std::vector<int64_t> Trainer::train_order(int64_t epoch) const {
   return data::epoch_order({.strategy = args_.train_sampling_strategy,
-                            .rows = options_.train_dataset->size(),
+                            .rows = options_.train_dataset.rows->size(),
                             .base_seed = args_.sampler_seed(),
                             .epoch = epoch,
                             .lengths = &lengths_,
@@ -204,16 +232,15 @@ std::vector<int64_t> Trainer::train_order(int64_t epoch) const {
 
 bool Trainer::run_epoch(Run& run, int64_t epoch) {
   fire(Event::epoch_begin);
-  const std::vector<int64_t> order = train_order(epoch);
-  ROTE_CHECK(static_cast<int64_t>(order.size()) >= run.rows_per_epoch, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ", run.rows_per_epoch,
-             "; it must name as many.");
   run.updated = false;
   run.epoch = epoch;
-  for (run.micro = std::exchange(run.skip_batches, 0); run.micro < run.batches;) {
+  run.epoch_rows = std::exchange(run.skip_rows, 0);
+  begin_epoch(run);
+  while (run.loader->has_next()) {
     if (options_.rote.throughput_warmup_steps > 0 && state_.global_step - run.first_step == options_.rote.throughput_warmup_steps) run.watch.mark();
     Window window;
     if (run.profile) run.profile->begin_step();
-    const std::optional<double> loss = forward_and_backward(run, order, window);
+    const std::optional<double> loss = forward_and_backward(run, window);
     if (!loss) break;
     update(run, window, *loss);
     if (run.profile) run.profile->end_step();
@@ -222,21 +249,34 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
     log_evaluate_save(run);
     if (is_stopped()) break;
   }
+  if (options_.train_dataset.stream != nullptr && !is_stopped()) end_of_stream(run);
+  run.loader.reset();
   fire(Event::epoch_end);
   log_evaluate_save(run);
   return !control_.should_training_stop;
 }
 
+// A stream that begins anew does so in the open; one without a row would for ever.
+void Trainer::end_of_stream(const Run& run) {
+  if (run.epoch_rows > 0) {
+    std::fprintf(stderr, "train_dataset: the stream ends after %lld rows of pass %lld, at step %lld of %lld; pass %lld begins\n", static_cast<long long>(run.epoch_rows),
+                 static_cast<long long>(run.epoch + 1), static_cast<long long>(state_.global_step), static_cast<long long>(run.total_updates), static_cast<long long>(run.epoch + 2));
+    return;
+  }
+  std::fprintf(stderr, "train_dataset: pass %lld of the stream gives no batch; training stops at step %lld of %lld\n", static_cast<long long>(run.epoch + 1),
+               static_cast<long long>(state_.global_step), static_cast<long long>(run.total_updates));
+  control_.should_training_stop = true;
+}
+
 // The losses of the next window, whose gradients are then there; none where a callback stops the epoch within. With --auto_find_batch_size it
 // begins again in smaller micro-batches where memory does not reach: the same rows, and where it is a power of two that is left, the same bits.
-std::optional<double> Trainer::forward_and_backward(Run& run, const std::vector<int64_t>& order, Window& window) {
-  const int64_t consumed = run.consumed, tokens = run.tokens, seen = state_.num_input_tokens_seen;
+std::optional<double> Trainer::forward_and_backward(Run& run, Window& window) {
+  const int64_t consumed = run.consumed, epoch_rows = run.epoch_rows, tokens = run.tokens, seen = state_.num_input_tokens_seen;
   const Number flos = state_.total_flos;
-  int64_t micro = run.micro;
   for (bool is_first = true;; is_first = false) {
     std::string fault;
     try {
-      window = next_window(run, order);
+      window = next_window(run);
       if (is_first) fire(Event::step_begin);
       return run_window(run, window);
     } catch (const MemoryError& error) {
@@ -245,13 +285,13 @@ std::optional<double> Trainer::forward_and_backward(Run& run, const std::vector<
     }
     window = {};
     run.consumed = consumed;
+    run.epoch_rows = epoch_rows;
     run.tokens = tokens;
-    run.micro = micro;
     state_.num_input_tokens_seen = seen;
     state_.total_flos = flos;
     optimizer_->zero_grad();
     shrink_batch(run, fault);
-    micro = run.micro;
+    begin_epoch(run);
   }
 }
 
@@ -285,6 +325,7 @@ std::optional<double> Trainer::run_window(Run& run, const Window& window) {
     if (!window.is_empty()) loss += audited_ ? training_step(*model_, batch) : audited_step(batch);
     count_tokens(run, batch);
     run.consumed += static_cast<int64_t>(window.rows[i].size());
+    run.epoch_rows += static_cast<int64_t>(window.rows[i].size());
     ++run.micro;
     if (i + 1 == window.batches.size()) break;
     fire(Event::substep_end);

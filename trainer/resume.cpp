@@ -49,9 +49,9 @@ void Trainer::save_checkpoint(Run& run) {
     const bool is_there = best == name || std::find(written_checkpoints_.begin(), written_checkpoints_.end(), best) != written_checkpoints_.end();
     if (is_there) state_.best_model_checkpoint = (fs::path(args_.output_dir) / best).string();
   }
-  // After an epoch that a callback cuts short the next one follows, though rows of it are left.
-  const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop;
-  const int64_t epoch = is_cut ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut ? 0 : std::min(run.micro * run.batch, run.rows_per_epoch);
+  // After an epoch that a callback cuts short the next one follows, though rows of it are left; so it does once a stream has ended.
+  const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop, has_ended = !run.rows_per_epoch && !run.loader;
+  const int64_t epoch = is_cut || has_ended ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut || has_ended ? 0 : run.epoch_rows;
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
@@ -106,12 +106,13 @@ void Trainer::check_position(const std::string& folder, const RandomState& saved
              saved.seed, " and data seed ", saved.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
   ROTE_CHECK(saved.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
              saved.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
+  const auto length = [](const std::optional<int64_t>& rows, const char* unit) { return rows ? str(*rows, unit) : std::string("a stream"); };
   ROTE_CHECK(args_.ignore_data_skip || saved.epoch_samples == run.rows_per_epoch, StateError, "resume_from_checkpoint: ", folder,
-             " was written with epochs of ", saved.epoch_samples, " rows, this run has ", run.rows_per_epoch, "; give the same rows, or --ignore_data_skip.");
+             " was written with epochs of ", length(saved.epoch_samples, " rows"), ", this run has ", length(run.rows_per_epoch, ""), "; give the same rows, or --ignore_data_skip.");
   ROTE_CHECK(args_.ignore_data_skip || saved.update_samples == run.batch * run.accumulation, StateError, "resume_from_checkpoint: ", folder,
              " was written with updates of ", saved.update_samples, " rows, those of this run have ", run.batch * run.accumulation,
              "; give the same batch size times accumulation, or --ignore_data_skip.");
-  ROTE_CHECK(args_.ignore_data_skip || saved.epoch_consumed % saved.update_samples == 0 || saved.epoch_consumed == run.rows_per_epoch, StateError,
+  ROTE_CHECK(args_.ignore_data_skip || !run.rows_per_epoch || saved.epoch_consumed % saved.update_samples == 0 || saved.epoch_consumed == run.rows_per_epoch, StateError,
              "resume_from_checkpoint: ", folder, " stands at row ", saved.epoch_consumed, " of its epoch, inside an update of ", saved.update_samples,
              " rows; the checkpoint is torn, resume from an older one.");
 }
@@ -145,6 +146,35 @@ void Trainer::resume_from(const std::string& wanted, Run& run) {
   std::rethrow_exception(first_fault);
 }
 
+// Where the data stand after so many updates, all of them made as this run would. A stream is read up to there, pass after pass.
+void Trainer::find_place(Run& run, int64_t updates) const {
+  if (run.rows_per_epoch) {
+    run.first_epoch = updates / run.updates_per_epoch;
+    run.skip_rows = updates % run.updates_per_epoch * run.accumulation * run.batch;
+    run.consumed = run.first_epoch * *run.rows_per_epoch + run.skip_rows;
+    return;
+  }
+  data::Stream& stream = *options_.train_dataset.stream;
+  for (int64_t done = 0; done < updates; ++run.first_epoch) {
+    stream.restart(run.first_epoch);
+    const data::NextRows next = data::in_order(stream, {.batch = run.batch, .drop_last = args_.dataloader_drop_last});
+    run.skip_rows = 0;
+    bool is_over = false;
+    while (done < updates && !is_over) {
+      int64_t rows = 0;
+      for (int64_t i = 0; i < run.accumulation && !is_over; ++i) {
+        const std::optional<data::BatchRows> batch = next();
+        is_over = !batch;
+        if (batch) rows += static_cast<int64_t>(batch->rows.size());
+      }
+      run.skip_rows += rows;
+      if (rows > 0) ++done;
+    }
+    run.consumed += run.skip_rows;
+    if (run.skip_rows == 0 || done == updates) break;
+  }
+}
+
 void Trainer::resume(const std::string& folder, Run& run) {
   // All of the folder is read and checked before anything of this Trainer changes.
   const LoadedState loaded = load_state_from_json((fs::path(folder) / "trainer_state.json").string());
@@ -161,10 +191,6 @@ void Trainer::resume(const std::string& folder, Run& run) {
   // A batch that was found to be too large is not tried again.
   if (const int64_t rows = saved.train_batch_size.value_or(run.batch); args_.auto_find_batch_size && rows > 0 && rows < run.batch && run.batch % rows == 0)
     split_batches(run, rows);
-  run.first_epoch = saved.global_step / run.updates_per_epoch;
-  const int64_t windows = saved.global_step % run.updates_per_epoch;
-  run.skip_batches = args_.ignore_data_skip ? 0 : windows * run.accumulation;
-  run.consumed = run.first_epoch * run.rows_per_epoch + run.skip_batches * run.batch;
   if (training) {
     check_saved_files(folder);
     check_position(folder, training->random, run);
@@ -173,14 +199,16 @@ void Trainer::resume(const std::string& folder, Run& run) {
   load_weights(*model_, weights, folder);
   if (training) {
     const RandomState& random = training->random;
-    const bool epoch_is_over = random.epoch_consumed >= run.rows_per_epoch;
+    const bool epoch_is_over = run.rows_per_epoch && random.epoch_consumed >= *run.rows_per_epoch;
     optimizer_->load_state(training->moments, training->steps);
     run.consumed = random.consumed_samples;
     run.first_epoch = random.epoch + (epoch_is_over ? 1 : 0);
-    run.skip_batches = args_.ignore_data_skip || epoch_is_over ? 0 : random.epoch_consumed / run.batch;
+    run.skip_rows = epoch_is_over ? 0 : random.epoch_consumed;
   } else {
+    find_place(run, saved.global_step);
     std::fprintf(stderr, "%s holds a model only: moments start anew, the schedule goes on at step %lld\n", folder.c_str(), static_cast<long long>(saved.global_step));
   }
+  if (args_.ignore_data_skip) run.skip_rows = 0;
   applied_steps_ = training ? training->schedule.applied_steps : saved.global_step;
   if (training && metric_schedule_ && !training->rates.empty()) {
     metric_schedule_->load(training->schedule.counters);

@@ -3,8 +3,10 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "trainer/data/loader.h"
 #include "trainer/neftune.h"
 #include "trainer/profile.h"
 #include "trainer/trainer.h"
@@ -13,7 +15,7 @@ namespace rote {
 
 struct Trainer::Window {
   std::vector<nn::Batch> batches;
-  std::vector<std::vector<int64_t>> rows;  // of the dataset, of each batch
+  std::vector<std::vector<int64_t>> rows;  // of each batch: numbers in the dataset, of a stream in its pass
   nn::TargetCounts targets;                // N: scored targets of all batches, by label key
   bool has_labels = false;
 
@@ -23,20 +25,21 @@ struct Trainer::Window {
 
 struct Trainer::Run {
   int64_t batch = 1, accumulation = 1;  // rows of a micro-batch, micro-batches of an update
-  int64_t batches = 0;                  // micro-batches of an epoch
-  int64_t rows_per_epoch = 0;
+  int64_t batches = 0;                  // micro-batches by which an epoch counts: those it has, with a stream those of the run
+  std::optional<int64_t> rows_per_epoch;  // none with a stream
   int64_t updates_per_epoch = 0, total_updates = 0, epochs = 0;
   double samples = 0;                   // rows that the whole run visits
 
   std::vector<Tensor> leaves;           // trainable parameters in registration order
   int64_t flops_per_element = 0;
   int64_t consumed = 0;                 // rows so far, also those of earlier processes
-  int64_t skip_batches = 0;             // of the first epoch after a resume
+  int64_t skip_rows = 0;                // of the first epoch after a resume
   int64_t first_epoch = 0;
   int64_t first_step = 0;               // global_step at which this process began
   int64_t first_tokens = 0;             // num_input_tokens_seen then
   int64_t epoch = 0;                    // under way
-  int64_t micro = 0;                    // micro-batches of this epoch so far
+  int64_t micro = 0, epoch_rows = 0;    // micro-batches and rows of this epoch so far
+  std::unique_ptr<data::Loader> loader; // of what is left of it
   int64_t tokens = 0;                   // elements of the main input, of this process
   Stopwatch watch;
   std::unique_ptr<Profile> profile;     // as is this

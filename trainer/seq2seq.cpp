@@ -87,12 +87,12 @@ Seq2SeqTrainer::Seq2SeqTrainer(nn::Model& model, const Seq2SeqTrainingArguments&
       generates_(args.predict_with_generate),
       settings_(generates_ ? generation_settings(model, args) : nn::GenerationConfig()) {}
 
-Metrics Seq2SeqTrainer::evaluate(const ValueMap& generation, const data::Dataset* dataset, const std::string& prefix) {
+Metrics Seq2SeqTrainer::evaluate(const ValueMap& generation, const data::AnyDataset& dataset, const std::string& prefix) {
   const SettingsGuard guard(settings_, nn::overlaid(settings_, json_text(generation), "evaluate"));
   return Trainer::evaluate(dataset, prefix);
 }
 
-PredictionOutput Seq2SeqTrainer::predict(const data::Dataset& dataset, const ValueMap& generation, const std::string& prefix) {
+PredictionOutput Seq2SeqTrainer::predict(const data::AnyDataset& dataset, const ValueMap& generation, const std::string& prefix) {
   const SettingsGuard guard(settings_, nn::overlaid(settings_, json_text(generation), "predict"));
   return Trainer::predict(dataset, prefix);
 }

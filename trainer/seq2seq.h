@@ -29,8 +29,8 @@ class Seq2SeqTrainer : public Trainer {
 
   using Trainer::evaluate;
   using Trainer::predict;
-  Metrics evaluate(const ValueMap& generation, const data::Dataset* dataset = nullptr, const std::string& prefix = "eval");
-  PredictionOutput predict(const data::Dataset& dataset, const ValueMap& generation, const std::string& prefix = "test");
+  Metrics evaluate(const ValueMap& generation, const data::AnyDataset& dataset = {}, const std::string& prefix = "eval");
+  PredictionOutput predict(const data::AnyDataset& dataset, const ValueMap& generation, const std::string& prefix = "test");
 
   const nn::GenerationConfig& generation_config() const { return settings_; }
 

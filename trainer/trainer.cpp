@@ -85,8 +85,8 @@ std::unique_ptr<nn::Model> seeded(const ModelInit& model_init, int64_t seed) {
 }
 
 void check_options(const TrainingArguments& args, const TrainerOptions& options) {
-  const bool evaluates = options.eval_dataset != nullptr || !options.eval_datasets.empty();
-  ROTE_CHECK(options.eval_dataset == nullptr || options.eval_datasets.empty(), ArgumentError, "Trainer: eval_dataset and eval_datasets are both given; give one.");
+  const bool evaluates = options.eval_dataset || !options.eval_datasets.empty();
+  ROTE_CHECK(!options.eval_dataset || options.eval_datasets.empty(), ArgumentError, "Trainer: eval_dataset and eval_datasets are both given; give one.");
   ROTE_CHECK(args.eval_strategy == IntervalStrategy::no || evaluates, ArgumentError,
              "eval_strategy: evaluations are asked for but there is no eval_dataset; give one or leave --eval_strategy at no.");
   ROTE_CHECK(args.save_strategy != SaveStrategy::best || evaluates, ArgumentError,
@@ -96,6 +96,13 @@ void check_options(const TrainingArguments& args, const TrainerOptions& options)
              "batch_eval_metrics: compute_metrics sees a whole evaluation; give compute_batch_metrics, which is told of each batch and when to give its result.");
   ROTE_CHECK(args.batch_eval_metrics || !options.compute_batch_metrics, ArgumentError,
              "Trainer: compute_batch_metrics is given without --batch_eval_metrics; set it, or give compute_metrics.");
+  if (options.train_dataset.stream == nullptr) return;
+  ROTE_CHECK(args.max_steps > 0, ArgumentError, "max_steps: is ", args.max_steps, ", but the train_dataset is a stream, whose length is not known; give --max_steps.");
+  ROTE_CHECK(args.train_sampling_strategy != data::SamplingStrategy::group_by_length, ArgumentError, "train_sampling_strategy: ",
+             word_of(args.train_sampling_strategy), " needs the lengths of all rows, which a stream does not give; leave it out.");
+  bool is_shared = options.eval_dataset.stream == options.train_dataset.stream;
+  for (const auto& [name, dataset] : options.eval_datasets) is_shared = is_shared || dataset.stream == options.train_dataset.stream;
+  ROTE_CHECK(!is_shared, ArgumentError, "Trainer: one stream is given to train on and to evaluate on, which would begin it anew; give two.");
 }
 
 }  // namespace
@@ -257,6 +264,10 @@ void Trainer::create_scheduler(int64_t total_steps) {
 std::vector<data::Example> Trainer::fetch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const {
   std::vector<data::Example> examples;
   for (const int64_t row : rows) examples.push_back(dataset.at(row));
+  return used_columns(std::move(examples));
+}
+
+std::vector<data::Example> Trainer::used_columns(std::vector<data::Example> examples) const {
   if (!args_.remove_unused_columns) return examples;
   std::vector<std::string> kept = model_->signature().input_names();
   kept.insert(kept.end(), {"label", "label_ids"});
@@ -269,9 +280,11 @@ std::vector<data::Example> Trainer::fetch(const data::Dataset& dataset, const st
   return examples;
 }
 
-nn::Batch Trainer::train_batch(const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(*options_.train_dataset, rows)); }
+nn::Batch Trainer::train_batch(const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(*options_.train_dataset.rows, rows)); }
 
 nn::Batch Trainer::eval_batch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(dataset, rows)); }
+
+nn::Batch Trainer::stream_batch(std::vector<data::Example> rows) const { return options_.data_collator(used_columns(std::move(rows))); }
 
 void Trainer::save_state() const { state_.save_to_json((fs::path(args_.output_dir) / "trainer_state.json").string()); }
 

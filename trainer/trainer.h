@@ -19,6 +19,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/data/collate.h"
 #include "trainer/data/dataset.h"
+#include "trainer/data/loader.h"
 #include "trainer/evaluation.h"
 #include "trainer/rote_arguments.h"
 #include "trainer/speed.h"
@@ -42,7 +43,7 @@ struct TrainOutput {
   bool interrupted = false;  // by SIGTERM, with --enable_jit_checkpoint: a checkpoint holds where it stood
 };
 
-using NamedDatasets = std::vector<std::pair<std::string, const data::Dataset*>>;
+using NamedDatasets = std::vector<std::pair<std::string, data::AnyDataset>>;
 using ModelInit = std::function<std::unique_ptr<nn::Model>()>;
 // A loss in place of the model's own, which sees no labels then. num_items: the scored targets of the window, by label key, by which a sum
 // of losses is to be divided.
@@ -50,8 +51,8 @@ using ComputeLoss = std::function<Tensor(const nn::ModelOutput& outputs, const T
 using MakeOptimizer = std::function<std::shared_ptr<optim::Optimizer>(std::vector<optim::Group> groups)>;
 
 struct TrainerOptions {
-  const data::Dataset* train_dataset = nullptr;  // must outlive the Trainer, as must the eval datasets
-  const data::Dataset* eval_dataset = nullptr;
+  data::AnyDataset train_dataset = {};  // must outlive the Trainer, as must the eval datasets. A stream begins anew, pass after pass, until max_steps
+  data::AnyDataset eval_dataset = {};
   NamedDatasets eval_datasets = {};  // in place of eval_dataset: evaluated one after another, their metrics are eval_<name>_…
   data::Collator data_collator = {};                      // default: pads where a tokenizer is given, else stacks
   std::vector<std::string> collator_columns = {};         // that it takes beside the model's inputs
@@ -86,10 +87,10 @@ class Trainer {
   TrainOutput train(const TrainCall& call = {});
   // `<prefix>_loss`, the metrics of compute_metrics, runtime and rates, logged and shown to callbacks. Without a dataset: that of the options,
   // or all of the named ones. ignore_keys: outputs that metrics do not see.
-  Metrics evaluate(const data::Dataset* dataset = nullptr, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
+  Metrics evaluate(const data::AnyDataset& dataset = {}, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
   // Each in turn as <prefix>_<name>; the metrics of all.
   Metrics evaluate(const NamedDatasets& datasets, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
-  PredictionOutput predict(const data::Dataset& dataset, const std::string& prefix = "test", const std::vector<std::string>& ignore_keys = {});
+  PredictionOutput predict(const data::AnyDataset& dataset, const std::string& prefix = "test", const std::vector<std::string>& ignore_keys = {});
 
   // Weights, configuration and tokenizer files into a folder that transformers can load. They are written beside and named when all are whole, the
   // weights last; where writing fails, none appears.
@@ -140,21 +141,23 @@ class Trainer {
   virtual double training_step(nn::Model& model, const nn::Batch& batch);
   // Loss, outputs and labels of one batch without gradients. loss_only: the outputs are not needed.
   virtual Prediction prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys);
-  // One pass over the rows: evaluate() and predict() go through it.
+  // One pass over the rows, of a stream its pass 0: evaluate() and predict() go through it.
   struct EvaluationCall {
     std::string prefix = "eval";  // begins error texts
     bool loss_only = false;       // no outputs are looked at
     bool keeps_outputs = false;   // also where metrics are computed batch by batch
     std::vector<std::string> ignore_keys = {};
   };
-  virtual EvaluationOutput evaluation_loop(const data::Dataset& dataset, const EvaluationCall& call);
+  virtual EvaluationOutput evaluation_loop(const data::AnyDataset& dataset, const EvaluationCall& call);
   virtual void create_optimizer();
   virtual void create_scheduler(int64_t total_steps);
-  // What a data loader is elsewhere: the order of an epoch's rows, rows by number, batches of them.
+  // What a data loader is elsewhere: the order of an epoch's rows, rows by number, batches of them. With dataloader_num_workers all but the first run
+  // on other threads, several at a time.
   virtual std::vector<int64_t> train_order(int64_t epoch) const;
   virtual std::vector<data::Example> fetch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
   virtual nn::Batch train_batch(const std::vector<int64_t>& rows) const;
   virtual nn::Batch eval_batch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const;
+  virtual nn::Batch stream_batch(std::vector<data::Example> rows) const;  // in training and evaluation
 
   TrainerOptions& options() { return options_; }
 
@@ -168,10 +171,13 @@ class Trainer {
   TrainOutput run_training(const TrainCall& call);
   Run plan_run();
   void split_batches(Run& run, int64_t rows) const;
+  std::vector<data::Example> used_columns(std::vector<data::Example> examples) const;
   RunScope scope_of(int64_t first_sample, int64_t samples) const;
-  Window next_window(const Run& run, const std::vector<int64_t>& order) const;
+  void begin_epoch(Run& run) const;
+  Window next_window(const Run& run) const;
   bool run_epoch(Run& run, int64_t epoch);
-  std::optional<double> forward_and_backward(Run& run, const std::vector<int64_t>& order, Window& window);
+  void end_of_stream(const Run& run);
+  std::optional<double> forward_and_backward(Run& run, Window& window);
   std::optional<double> run_window(Run& run, const Window& window);
   void count_tokens(Run& run, const nn::Batch& batch);
   double audited_step(const nn::Batch& batch);
@@ -188,6 +194,7 @@ class Trainer {
   // resume.cpp
   void resume_from(const std::string& wanted, Run& run);
   void resume(const std::string& folder, Run& run);
+  void find_place(Run& run, int64_t updates) const;
   void check_saved_files(const std::string& folder) const;
   void check_position(const std::string& folder, const RandomState& saved, const Run& run) const;
   void warn_of_changes(const TrainerState& saved) const;
@@ -196,7 +203,7 @@ class Trainer {
   std::optional<std::string> best_of_output_dir() const;
   void write_model(const std::string& folder) const;
 
-  bool has_eval_dataset() const { return options_.eval_dataset != nullptr || !options_.eval_datasets.empty(); }
+  bool has_eval_dataset() const { return options_.eval_dataset || !options_.eval_datasets.empty(); }
   nn::Batch without_labels(const nn::Batch& batch) const;
   void use_machine() const;
   CallbackContext context();

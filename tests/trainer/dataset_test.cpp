@@ -43,10 +43,11 @@ namespace {
 std::pair<std::vector<std::string>, int> texts_of(const data::TextSource& source) {
   std::vector<std::string> texts;
   int times = 0;
-  data::read_texts(source, [&](std::vector<data::Text>& some) {
+  data::TextReader reader(source);
+  for (std::vector<data::Text> some = reader.next(); !some.empty(); some = reader.next()) {
     ++times;
     for (const data::Text& one : some) texts.push_back(str(one.line, ":", one.text));
-  });
+  }
   return {texts, times};
 }
 
@@ -54,7 +55,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("read_texts: lines of a .txt file, with or without their ends, or a column of a table") {
+TEST_CASE("TextReader: lines of a .txt file, with or without their ends, or a column of a table") {
   const TempFolder folder;
   const std::string lines = folder.file("x.txt", "\xEF\xBB\xBFone\r\n\n two \nend");
   CHECK(texts_of({.path = lines}).first == Texts{"1:one", "2:", "3: two ", "4:end"});
@@ -68,7 +69,7 @@ TEST_CASE("read_texts: lines of a .txt file, with or without their ends, or a co
   CHECK(times == 3);  // a megabyte at a time
 }
 
-TEST_CASE("read_texts: empty files, folders, other kinds and missing columns are refused") {
+TEST_CASE("TextReader: empty files, folders, other kinds and missing columns are refused") {
   const TempFolder folder;
   CHECK_THROWS_WITH_AS(texts_of({.path = folder.file("x.txt", "")}), (folder.file("x.txt") + ": is empty; a file of texts has at least one line.").c_str(), ArgumentError);
   CHECK_THROWS_WITH_AS(texts_of({.path = folder.path()}), (folder.path() + ": is a folder; a .txt, .csv, .tsv or .jsonl file is needed.").c_str(), ArgumentError);

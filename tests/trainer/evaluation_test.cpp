@@ -83,7 +83,7 @@ TEST_CASE("evaluation: a batch that scores nothing, or whose loss is not finite,
   EvaluationPass pass;
   pass.dataset = &rows;
   pass.batch_rows = 1;
-  pass.batch = [&](const std::vector<int64_t>& wanted) { return data::default_collate({rows.at(wanted[0])}); };
+  pass.batch = [&](data::BatchRows& wanted) { return data::default_collate({rows.at(wanted.rows[0])}); };
   pass.step = [&](const nn::Batch& batch) {
     nn::ModelOutput outputs = model(batch);
     Tensor loss = outputs.loss;
@@ -110,9 +110,9 @@ TEST_CASE("evaluation: inputs and losses are there where they are asked for; a l
   EvaluationPass pass;
   pass.dataset = &rows;
   pass.batch_rows = 2;
-  pass.batch = [&](const std::vector<int64_t>& wanted) {
+  pass.batch = [&](data::BatchRows& wanted) {
     std::vector<data::Example> examples;
-    for (const int64_t row : wanted) examples.push_back(rows.at(row));
+    for (const int64_t row : wanted.rows) examples.push_back(rows.at(row));
     return data::PadCollator(data::PadOptions{})(examples);
   };
   pass.step = [&](const nn::Batch& batch) {
@@ -149,9 +149,9 @@ TEST_CASE("evaluation: metrics batch by batch see each batch, and what the last 
   pass.dataset = &rows;
   pass.batch_rows = 2;
   pass.keep_outputs = false;
-  pass.batch = [&](const std::vector<int64_t>& wanted) {
+  pass.batch = [&](data::BatchRows& wanted) {
     std::vector<data::Example> examples;
-    for (const int64_t row : wanted) examples.push_back(rows.at(row));
+    for (const int64_t row : wanted.rows) examples.push_back(rows.at(row));
     return data::default_collate(examples);
   };
   pass.step = [&](const nn::Batch& batch) {

@@ -92,4 +92,42 @@ TEST_CASE("numbers: every other column becomes an element of x") {
   CHECK_THROWS_WITH_AS(data::numbers(table_of("a,label\n1,0\n2x,0\n"), "label", {"0"}), "x.csv:3: column a holds \"2x\"; it must be a number.", ArgumentError);
 }
 
+TEST_CASE("LabelledStream: the rows of tokenized, pass after pass; a row at fault is named when it comes") {
+  const TempFolder folder;
+  const text::Tokenizer tokenizer = tiny_tokenizer();
+  std::string text = "text,label\n";
+  for (int i = 0; i < 150; ++i) text += std::string(i % 2 ? "Good films" : "\"bad,\nfilm\"") + (i % 3 ? ",pos\n" : ",neg\n");
+  const std::string path = folder.file("x.csv", text);
+  const data::LabelledStream::Options options{.columns = {.text = {"text"}, .label = "label"}, .labels = {"neg", "pos"}, .max_length = 16};
+  const auto rows = data::tokenized(data::parse_table(text, data::TableFormat::csv, "x.csv"), options.columns, options.labels, tokenizer, 16);
+  data::LabelledStream stream(path, options, tokenizer);
+  for (int64_t pass = 0; pass < 2; ++pass) {
+    stream.restart(pass);
+    for (int64_t row = 0; row < 150; ++row) {
+      const std::optional<data::Example> example = stream.next();
+      REQUIRE(example.has_value());
+      CHECK(data::find(*example, "input_ids")->whole == data::find(rows->at(row), "input_ids")->whole);
+      CHECK(data::find(*example, "label")->whole == data::find(rows->at(row), "label")->whole);
+    }
+    CHECK_FALSE(stream.next().has_value());
+  }
+  folder.file("x.csv", text + "good,meh\n");
+  stream.restart(0);
+  for (int64_t row = 0; row < 128; ++row) stream.next();
+  CHECK_THROWS_WITH_AS(stream.next(), (path + ":227: label \"meh\" is none of the model's: neg, pos.").c_str(), ArgumentError);
+}
+
+TEST_CASE("distinct_values: each where it stands first, with what label_set and holds_fractions need") {
+  const TempFolder folder;
+  const data::Table values = data::distinct_values(folder.file("x.tsv", "text\tlabel\na\tx\nb\ty\nc\tx\n"), "label");
+  CHECK(values.rows.size() == 2);
+  CHECK(values.lines == std::vector<int64_t>{2, 3});
+  CHECK(data::label_set(values, "label") == Labels{"x", "y"});
+  CHECK(data::holds_fractions(data::distinct_values(folder.file("y.csv", "label\n1\n0.5\n1\n"), "label"), "label"));
+  const data::Table lists = data::distinct_values(folder.file("z.jsonl", "{\"label\": [\"b\", \"a\"]}\n{\"label\": [\"a\"]}\n"), "label");
+  CHECK(lists.list_columns == Labels{"label"});
+  CHECK(data::several_label_set(lists, "label") == Labels{"a", "b"});
+  CHECK_THROWS_AS(data::distinct_values(folder.file("x.tsv"), "none"), ArgumentError);
+}
+
 }  // namespace rote::testing

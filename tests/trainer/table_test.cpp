@@ -56,6 +56,30 @@ TEST_CASE("jsonl: texts and numbers, keys in any order") {
   CHECK(table.lines == std::vector<int64_t>{1, 3});
 }
 
+TEST_CASE("TableReader: some rows at a time, quoted fields across lines, faults where they stand") {
+  const std::string text = "\xEF\xBB\xBF \n\ntext,label\n\"a\n\"\"b,\",x\n\nc,y\r\nd,z";
+  const auto lines = [&text](TableFormat format) {
+    return TableReader([rest = std::string_view(text)](std::string_view& line) mutable {
+      line = rest.substr(0, rest.find('\n') == std::string_view::npos ? rest.size() : rest.find('\n') + 1);
+      rest.remove_prefix(line.size());
+      return !line.empty();
+    }, format, "x.csv");
+  };
+  TableReader reader = lines(TableFormat::csv);
+  const Table first = reader.next(2), second = reader.next(2), third = reader.next(2);
+  CHECK(first.columns == ArgumentRow{"text", "label"});
+  REQUIRE(first.rows.size() == 2);
+  CHECK(first.rows[0] == ArgumentRow{"a\n\"b,", "x"});
+  CHECK(first.lines == std::vector<int64_t>{4, 7});
+  REQUIRE(second.rows.size() == 1);
+  CHECK(second.place(0) == "x.csv:8");
+  CHECK(second.columns == first.columns);
+  CHECK(third.rows.empty());
+  CHECK(fault([] { csv("a,b\n1,2\n3,\"4\n\n5,6\n"); }) == "x.csv:3: a quoted field begins here and does not end; quotes inside one are written twice.");
+  CHECK(fault([] { csv("a,b\n1,2\n3\n"); }) == "x.csv:3: has 1 field where the header names 2 (a, b).");
+  CHECK(fault([] { csv("a,b\n1,\"\n\xff\"\n"); }) == "x.csv:3: is not UTF-8; save the file in that encoding.");
+}
+
 TEST_CASE("table: a column by name, or those there are") {
   const Table table = csv("text,label\na,b\n");
   CHECK(table.column("label") == 1);

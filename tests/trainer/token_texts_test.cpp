@@ -95,4 +95,35 @@ TEST_CASE("TokenTexts: many texts at a time are the texts one by one; the line o
   }
 }
 
+TEST_CASE("TokenStream: the rows of TokenTexts, pass after pass, across the texts that are read at a time") {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 60000; ++i) text += i % 7 == 3 ? "\n" : "Good films , bad films.\n";  // more than a megabyte
+  const data::TextSource source{.path = folder.file("x.txt", text)};
+  const text::Tokenizer tokenizer = tiny_tokenizer();
+  for (const data::TokenTextOptions& options : {data::TokenTextOptions{.length = 7, .labels = true}, {.length = 9, .word_ids = true}, {.length = 4, .line_by_line = true}}) {
+    CAPTURE(options.length);
+    const TokenTexts rows(source, tokenizer, options);
+    data::TokenStream stream(source, tokenizer, options);
+    for (int64_t pass = 0; pass < 2; ++pass) {
+      stream.restart(pass);
+      int64_t row = 0, different = 0;
+      while (const std::optional<data::Example> example = stream.next()) {
+        const data::Example expected = rows.at(row++);
+        REQUIRE(example->size() == expected.size());
+        for (size_t i = 0; i < expected.size(); ++i)
+          different += (*example)[i].first != expected[i].first || (*example)[i].second.whole != expected[i].second.whole;
+      }
+      CHECK(row == rows.size());
+      CHECK(different == 0);
+      stream.restart(pass);
+      stream.next();  // left in the middle
+    }
+  }
+  data::TokenStream blank({.path = folder.file("blank.txt", "\n \n")}, tokenizer, {.line_by_line = true});
+  blank.restart(0);
+  CHECK_THROWS_WITH_AS(blank.next(), (folder.file("blank.txt") + ": every line is blank; a row needs a text.").c_str(), ArgumentError);
+  CHECK_THROWS_AS(data::TokenStream({.path = folder.file("none.txt")}, tokenizer, {}), IoError);
+}
+
 }  // namespace rote::testing

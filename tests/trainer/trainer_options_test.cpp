@@ -38,7 +38,7 @@ struct Overriding : Trainer {
     calls.push_back(loss_only ? "prediction_step loss" : "prediction_step");
     return Trainer::prediction_step(m, batch, loss_only, ignore_keys);
   }
-  EvaluationOutput evaluation_loop(const data::Dataset& dataset, const EvaluationCall& call) override {
+  EvaluationOutput evaluation_loop(const data::AnyDataset& dataset, const EvaluationCall& call) override {
     calls.push_back("evaluation_loop " + call.prefix);
     return Trainer::evaluation_loop(dataset, call);
   }
@@ -72,7 +72,7 @@ struct Overriding : Trainer {
 struct Starter : TrainerCallback {
   std::vector<std::string>* said = nullptr;
   void setup(const CallbackContext& context) override {
-    if (said != nullptr) said->push_back(str("setup ", context.model != nullptr, context.optimizer != nullptr, context.train_dataset != nullptr));
+    if (said != nullptr) said->push_back(str("setup ", context.model != nullptr, context.optimizer != nullptr, static_cast<bool>(context.train_dataset)));
   }
   void on_train_begin(const CallbackContext&, TrainerControl&) override {
     if (said != nullptr) said->push_back("begin");

@@ -12,6 +12,7 @@
 #include "nn/models/t5.h"
 #include "optim/clip.h"
 #include "optim/registry.h"
+#include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
 #include "tests/trainer/tiny_model.h"
 #include "trainer/data/language_collate.h"
@@ -136,6 +137,59 @@ TEST_CASE("trap 13: a save at the end of an epoch loses nothing of a window, and
   SmallRun again(args);
   again.train(folder.path() + "/checkpoint-3");
   CHECK(again.hash() == whole.hash());
+}
+
+namespace {
+
+TrainingArguments stream_args(const std::string& folder, int64_t updates) {
+  TrainingArguments args = quiet_args(folder);
+  args.gradient_accumulation_steps = 2;
+  args.max_steps = updates;
+  return args;
+}
+
+SmallRunOptions training_on(data::Stream& stream) {
+  SmallRunOptions options;
+  options.trainer.train_dataset = &stream;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("trap 14: the window that a stream's end cuts short makes an update, divided by what it holds, and leaves nothing behind") {
+  const auto norms = [](int64_t batch, int64_t accumulation) {
+    const TempFolder folder;
+    TrainingArguments args = stream_args(folder.path(), 4);
+    args.per_device_train_batch_size = batch;
+    args.gradient_accumulation_steps = accumulation;
+    args.learning_rate = 0;
+    args.logging_strategy = IntervalStrategy::steps;
+    args.logging_steps = 1;
+    ListedStream stream(small_rows(5));
+    SmallRun run(args, training_on(stream));
+    run.train();
+    CHECK(stream.passes == std::vector<int64_t>{0, 1});
+    std::vector<double> out;
+    for (size_t i = 0; i < 4; ++i) out.push_back(number_at(run.trainer->state().log_history[i], "grad_norm"));
+    return out;
+  };
+  CHECK(norms(1, 4) == norms(4, 1));  // windows of 4 and 1 rows, twice
+}
+
+TEST_CASE("trap 22: resumed on a stream that is repeated, the rows of whole passes are not read again and nothing ends early") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = stream_args(folder.path(), 9);
+  args.save_strategy = SaveStrategy::steps;
+  args.save_steps = 7;
+  ListedStream rows(small_rows(6)), again(small_rows(6));
+  SmallRun whole(args, training_on(rows));
+  whole.train();
+  CHECK(rows.passes == std::vector<int64_t>{0, 1, 2, 3, 4});  // two updates a pass
+  args.output_dir = elsewhere.path();
+  SmallRun rest(args, training_on(again));
+  CHECK(rest.train(folder.path() + "/checkpoint-7").global_step == 9);
+  CHECK(again.passes == std::vector<int64_t>{3, 4});
+  CHECK(rest.hash() == whole.hash());
 }
 
 TEST_CASE("trap 23: train_loss is of the updates of this call, before and after a resume") {
@@ -297,6 +351,30 @@ TEST_CASE("trap 55: a tilde in output_dir is the home folder, no folder of that 
   setenv("HOME", before.c_str(), 1);
   CHECK(std::filesystem::is_directory(home.path() + "/out"));
   CHECK_FALSE(std::filesystem::exists("~"));
+}
+
+TEST_CASE("trap 56: a stream is repeated up to max_steps and says so at each end; one without rows stops the run") {
+  const TempFolder folder;
+  ListedStream rows(small_rows(6)), nothing(small_rows(0));
+  int64_t steps = 0;
+  CHECK(said_by([&] { steps = SmallRun(stream_args(folder.path(), 5), training_on(rows)).train().global_step; }) ==
+        "train_dataset: the stream ends after 6 rows of pass 1, at step 2 of 5; pass 2 begins\n"
+        "train_dataset: the stream ends after 6 rows of pass 2, at step 4 of 5; pass 3 begins\n");
+  CHECK(steps == 5);
+  CHECK(said_by([&] {
+          SmallRun run(stream_args(folder.path(), 5), training_on(nothing));
+          steps = run.train().global_step;
+          CHECK(joined(run.events) == "train_begin@0 epoch_begin@0 epoch_end@0 log@0 train_end@0");
+        }) == "train_dataset: pass 1 of the stream gives no batch; training stops at step 0 of 5\n");
+  CHECK(steps == 0);
+}
+
+TEST_CASE("trap 57: a stream is told the number of each pass, and can shuffle by it") {
+  const TempFolder folder;
+  ListedStream rows(small_rows(6));
+  data::ShuffledStream shuffled(rows, 6, 1);
+  SmallRun(stream_args(folder.path(), 6), training_on(shuffled)).train();
+  CHECK(rows.passes == std::vector<int64_t>{0, 1, 2});
 }
 
 TEST_CASE("trap 59: a batch size that was found by trying has all counts of its own") {

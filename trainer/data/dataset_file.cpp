@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -15,7 +17,7 @@ namespace rote::data {
 
 namespace {
 
-constexpr size_t kTextBytes = 1 << 20;  // handed over at a time
+constexpr size_t kTextBytes = 1 << 20;  // of texts handed over at a time
 
 std::string suffix_of(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
@@ -41,39 +43,8 @@ std::ifstream open(const std::string& path) {
   return in;
 }
 
-// Texts as they come, handed over when there are enough.
-class Batches {
- public:
-  explicit Batches(const std::function<void(std::vector<Text>&)>& take) : take_(take) {}
-  void add(std::string text, int64_t line) {
-    bytes_ += text.size();
-    texts_.push_back({std::move(text), line});
-    if (bytes_ >= kTextBytes) flush();
-  }
-  void flush() {
-    if (!texts_.empty()) take_(texts_);
-    texts_.clear();
-    bytes_ = 0;
-  }
-
- private:
-  const std::function<void(std::vector<Text>&)>& take_;
-  std::vector<Text> texts_;
-  size_t bytes_ = 0;
-};
-
-void read_lines(const TextSource& source, Batches& batches) {
-  std::ifstream in = open(source.path);
-  int64_t line = 0;
-  for (std::string text; std::getline(in, text);) {
-    if (++line == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-    if (text.ends_with('\r') && !in.eof()) text.pop_back();
-    if (source.keep_linebreaks && !in.eof()) text += '\n';
-    batches.add(std::move(text), line);
-    text.clear();
-  }
-  ROTE_CHECK(!in.bad(), IoError, source.path, ": broke off while it was read (", std::strerror(errno), ").");
-  ROTE_CHECK(line > 0, ArgumentError, source.path, ": is empty; a file of texts has at least one line.");
+void check_whole(const std::ifstream& in, const std::string& path) {
+  ROTE_CHECK(!in.bad(), IoError, path, ": broke off while it was read (", std::strerror(errno), ").");
 }
 
 }  // namespace
@@ -83,26 +54,61 @@ std::string read_rows(const std::string& path, const std::vector<std::string>& s
   std::ifstream in = open(path);
   std::ostringstream text;
   text << in.rdbuf();
-  ROTE_CHECK(!in.bad(), IoError, path, ": broke off while it was read (", std::strerror(errno), ").");
+  check_whole(in, path);
   return text.str();
 }
 
-Table read_table(const std::string& path) {
-  const std::string text = read_rows(path, {".csv", ".tsv", ".jsonl"}), suffix = suffix_of(path);
-  return parse_table(text, suffix == ".csv" ? TableFormat::csv : suffix == ".tsv" ? TableFormat::tsv : TableFormat::jsonl, path);
+TableReader open_table(const std::string& path) {
+  check_name(path, {".csv", ".tsv", ".jsonl"});
+  const std::string suffix = suffix_of(path);
+  const auto next_line = [path, in = std::make_shared<std::ifstream>(open(path)), text = std::string()](std::string_view& line) mutable {
+    const bool has_line = static_cast<bool>(std::getline(*in, text));
+    check_whole(*in, path);
+    if (has_line && !in->eof()) text += '\n';
+    line = text;
+    return has_line;
+  };
+  return TableReader(next_line, suffix == ".csv" ? TableFormat::csv : suffix == ".tsv" ? TableFormat::tsv : TableFormat::jsonl, path);
 }
 
-void read_texts(const TextSource& source, const std::function<void(std::vector<Text>& texts)>& take) {
+Table read_table(const std::string& path) { return open_table(path).next(std::numeric_limits<size_t>::max()); }
+
+TextReader::TextReader(const TextSource& source) : source_(source) {
   check_name(source.path, {".txt", ".csv", ".tsv", ".jsonl"});
-  Batches batches(take);
-  if (suffix_of(source.path) == ".txt") {
-    read_lines(source, batches);
-  } else {
-    Table table = read_table(source.path);
-    const size_t column = table.column(source.column);
-    for (size_t row = 0; row < table.rows.size(); ++row) batches.add(std::move(table.rows[row][column]), table.lines[row]);
+  if (suffix_of(source.path) == ".txt") lines_ = open(source.path);
+  else table_.emplace(open_table(source.path));
+}
+
+void TextReader::add_line(std::vector<Text>& texts) {
+  std::string text;
+  if (!std::getline(lines_, text)) {
+    check_whole(lines_, source_.path);
+    ROTE_CHECK(line_ > 0, ArgumentError, source_.path, ": is empty; a file of texts has at least one line.");
+    is_over_ = true;
+    return;
   }
-  batches.flush();
+  if (++line_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  if (text.ends_with('\r') && !lines_.eof()) text.pop_back();
+  if (source_.keep_linebreaks && !lines_.eof()) text += '\n';
+  texts.push_back({std::move(text), line_});
+}
+
+void TextReader::add_rows(std::vector<Text>& texts) {
+  Table rows = table_->next(64);
+  const size_t column = rows.column(source_.column);
+  for (size_t row = 0; row < rows.rows.size(); ++row) texts.push_back({std::move(rows.rows[row][column]), rows.lines[row]});
+  is_over_ = rows.rows.empty();
+}
+
+std::vector<Text> TextReader::next() {
+  std::vector<Text> texts;
+  size_t bytes = 0;
+  for (size_t seen = 0; !is_over_ && bytes < kTextBytes;) {
+    if (table_) add_rows(texts);
+    else add_line(texts);
+    for (; seen < texts.size(); ++seen) bytes += texts[seen].text.size();
+  }
+  return texts;
 }
 
 }  // namespace rote::data

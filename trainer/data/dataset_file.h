@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ std::string read_rows(const std::string& path, const std::vector<std::string>& s
 // Reads `path` by the end of its name: .csv, .tsv, .jsonl.
 // Throws IoError where the file cannot be read, ArgumentError where it is a folder, of another kind, or its content is at fault.
 Table read_table(const std::string& path);
+// The same, rows read as they are asked for.
+TableReader open_table(const std::string& path);
 
 struct Text {
   std::string text;
@@ -29,8 +32,23 @@ struct TextSource {
   bool keep_linebreaks = false;  // of a .txt file: lines end with their LF (CRLF too); the last one where the file has it
 };
 
-// Hands the texts over in order, some at a time: of a .txt file no more is held than these. A byte-order mark in front is skipped.
+// The texts of a source in order, some at a time: no more is held than these. A byte-order mark in front is skipped.
 // Throws as read_table(), and ArgumentError where a .txt file is empty.
-void read_texts(const TextSource& source, const std::function<void(std::vector<Text>& texts)>& take);
+class TextReader {
+ public:
+  explicit TextReader(const TextSource& source);
+  // The next texts, about a megabyte of them; none at the end.
+  std::vector<Text> next();
+
+ private:
+  void add_line(std::vector<Text>& texts);
+  void add_rows(std::vector<Text>& texts);
+
+  TextSource source_;
+  std::ifstream lines_;               // of a .txt file
+  std::optional<TableReader> table_;  // of others
+  int64_t line_ = 0;
+  bool is_over_ = false;
+};
 
 }  // namespace rote::data

@@ -4,9 +4,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <optional>
+#include <set>
 
 #include "kernels/check.h"
+#include "trainer/data/dataset_file.h"
 
 namespace rote::data {
 
@@ -139,6 +140,44 @@ std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& column
     rows.push_back(std::move(example));
   }
   return std::make_unique<ListDataset>(std::move(rows));
+}
+
+LabelledStream::LabelledStream(std::string path, Options options, const text::Tokenizer& tokenizer)
+    : path_(std::move(path)), options_(std::move(options)), tokenizer_(tokenizer), table_(open_table(path_)) {}
+
+void LabelledStream::restart(int64_t) {
+  table_ = open_table(path_);
+  rows_.reset();
+  at_ = 0;
+}
+
+std::optional<Example> LabelledStream::next() {
+  constexpr size_t kHeldRows = 64;
+  if (!rows_ || at_ == rows_->size()) {
+    rows_ = tokenized(table_.next(kHeldRows), options_.columns, options_.labels, tokenizer_, options_.max_length);
+    at_ = 0;
+  }
+  if (rows_->size() == 0) return {};
+  return rows_->at(at_++);
+}
+
+Table distinct_values(const std::string& path, const std::string& column) {
+  TableReader reader = open_table(path);
+  Table out;
+  std::set<std::string> seen;
+  for (Table rows = reader.next(1024); !rows.rows.empty(); rows = reader.next(1024)) {
+    const size_t at = rows.column(column);
+    for (size_t row = 0; row < rows.rows.size(); ++row) {
+      if (!seen.insert(rows.rows[row][at]).second) continue;
+      out.rows.push_back({std::move(rows.rows[row][at])});
+      out.lines.push_back(rows.lines[row]);
+    }
+    out.source = rows.source;
+    const bool is_list = std::find(rows.list_columns.begin(), rows.list_columns.end(), column) != rows.list_columns.end();
+    if (is_list) out.list_columns = {column};
+  }
+  out.columns = {column};
+  return out;
 }
 
 std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_column, const std::vector<std::string>& labels) {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "trainer/data/dataset.h"
+#include "trainer/data/stream.h"
 #include "trainer/data/table.h"
 #include "trainer/text/tokenizer.h"
 
@@ -38,6 +39,30 @@ struct TextColumns {
 // Throws ArgumentError for a label that `labels` lacks or that is no number, naming the row, and for a text that is not UTF-8.
 std::unique_ptr<Dataset> tokenized(const Table& table, const TextColumns& columns, const std::vector<std::string>& labels, const text::Tokenizer& tokenizer,
                                    int64_t max_length);
+
+// The same rows of a .csv, .tsv or .jsonl file, few of which are held. Throws where the file cannot be opened; of its content at the row at fault.
+class LabelledStream : public Stream {
+ public:
+  struct Options {
+    TextColumns columns;
+    std::vector<std::string> labels;
+    int64_t max_length = 0;
+  };
+  LabelledStream(std::string path, Options options, const text::Tokenizer& tokenizer);
+  void restart(int64_t epoch) override;
+  std::optional<Example> next() override;
+
+ private:
+  std::string path_;
+  Options options_;
+  text::Tokenizer tokenizer_;
+  TableReader table_;
+  std::unique_ptr<Dataset> rows_;
+  int64_t at_ = 0;  // of rows_
+};
+
+// A column of such a file, each value where it stands first: what label_set() and its like need to know of a file that is not held.
+Table distinct_values(const std::string& path, const std::string& column);
 
 // Rows of `x`, every other column as an f32, and label. Throws ArgumentError for what is no number, naming row and column.
 std::unique_ptr<Dataset> numbers(const Table& table, const std::string& label_column, const std::vector<std::string>& labels);

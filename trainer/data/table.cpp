@@ -35,13 +35,28 @@ size_t utf8_length(std::string_view text, size_t at) {
   return 0;
 }
 
-// Delimited text, field by field.
+// Whether a quoted field goes on behind lines of delimited text, as Splitter would read them.
+class OpenQuotes {
+ public:
+  bool after(std::string_view line, char separator) {
+    for (const char c : line) {
+      if (state_ == State::quoted) state_ = c == '"' ? State::closing : State::quoted;
+      else if (c == '"' && state_ != State::plain) state_ = State::quoted;
+      else state_ = c == separator ? State::begin : State::plain;
+    }
+    return state_ == State::quoted;
+  }
+
+ private:
+  enum class State { begin, plain, quoted, closing };  // closing: behind a quote that ends the field or is the first of two
+  State state_ = State::begin;
+};
+
+// One record of delimited text, field by field.
 class Splitter {
  public:
-  Splitter(std::string_view text, char separator, const std::string& source) : text_(text), separator_(separator), source_(source) {}
-
-  bool at_end() const { return at_ == text_.size(); }
-  int64_t line() const { return line_; }
+  Splitter(std::string_view text, char separator, const std::string& source, int64_t line)
+      : text_(text), separator_(separator), source_(source), line_(line) {}
 
   // The fields up to the end of the line; none for an empty line.
   std::vector<std::string> row() {
@@ -55,6 +70,7 @@ class Splitter {
   }
 
  private:
+  bool at_end() const { return at_ == text_.size(); }
   bool at_line_end() const { return text_[at_] == '\n' || text_.substr(at_, 2) == "\r\n"; }
 
   bool take_line_end() {
@@ -94,32 +110,8 @@ class Splitter {
   char separator_;
   const std::string& source_;
   size_t at_ = 0;
-  int64_t line_ = 1;
+  int64_t line_;
 };
-
-Table parse_delimited(std::string_view text, char separator, const std::string& source) {
-  Table table{.source = source, .columns = {}, .rows = {}, .lines = {}};
-  Splitter splitter(text, separator, source);
-  while (!splitter.at_end()) {
-    const int64_t line = splitter.line();
-    std::vector<std::string> fields = splitter.row();
-    if (fields.empty()) continue;
-    if (table.columns.empty()) {
-      table.columns = std::move(fields);
-      for (size_t i = 0; i < table.columns.size(); ++i)
-        for (size_t j = 0; j < i; ++j)
-          ROTE_CHECK(table.columns[i] != table.columns[j], ArgumentError, source, ":", line, ": two columns are named ", table.columns[i],
-                     "; rename one.");
-      continue;
-    }
-    ROTE_CHECK(fields.size() == table.columns.size(), ArgumentError, source, ":", line, ": has ", fields.size(),
-               fields.size() == 1 ? " field" : " fields", " where the header names ", table.columns.size(), " (", joined(table.columns), ").");
-    table.rows.push_back(std::move(fields));
-    table.lines.push_back(line);
-  }
-  ROTE_CHECK(!table.rows.empty(), ArgumentError, source, ": has a header (", joined(table.columns), ") and no rows.");
-  return table;
-}
 
 std::vector<std::string> columns_of(const ValueMap& object) {
   std::vector<std::string> names;
@@ -138,40 +130,6 @@ std::string listed(const ValueList& texts) {
   return out;
 }
 
-Table parse_json_lines(std::string_view text, const std::string& source) {
-  Table table{.source = source, .columns = {}, .rows = {}, .lines = {}};
-  int64_t line = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view content = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++line;
-    if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-
-    const std::string place = str(source, ":", line);
-    const Value read = parse_json(std::string(content), place);
-    const ValueMap* object = read.as_map();
-    ROTE_CHECK(object && !object->empty(), ArgumentError, place,
-               ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");
-    if (table.columns.empty()) table.columns = columns_of(*object);
-    std::vector<std::string> row;
-    for (const std::string& column : table.columns) {
-      const Value* value = object->find(column);
-      ROTE_CHECK(value, ArgumentError, place, ": has no ", column, "; the first row has ", joined(table.columns), ".");
-      ROTE_CHECK(value->as_text() || value->as_int() || value->as_float() || is_list_of_texts(*value), ArgumentError, place, ": ", column, " is ",
-                 json_text(*value), "; only texts, numbers and lists of texts without commas are read.");
-      row.push_back(value->as_list() ? listed(*value->as_list()) : python_str(*value));
-      if (value->as_list() && std::find(table.list_columns.begin(), table.list_columns.end(), column) == table.list_columns.end())
-        table.list_columns.push_back(column);
-    }
-    ROTE_CHECK(object->size() == table.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ",
-               joined(table.columns), ".");
-    table.rows.push_back(std::move(row));
-    table.lines.push_back(line);
-  }
-  return table;
-}
-
 }  // namespace
 
 size_t Table::column(const std::string& name) const {
@@ -184,8 +142,8 @@ size_t Table::column(const std::string& name) const {
 
 std::string Table::place(size_t row) const { return str(source, ":", lines[row]); }
 
-std::string_view checked_text(std::string_view text, const std::string& source) {
-  int64_t line = 1;
+std::string_view checked_text(std::string_view text, const std::string& source, int64_t first_line) {
+  int64_t line = first_line;
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_length(text, at);
     ROTE_CHECK(length > 0, ArgumentError, source, ":", line, ": is not UTF-8; save the file in that encoding.");
@@ -193,16 +151,97 @@ std::string_view checked_text(std::string_view text, const std::string& source) 
     if (text[at] == '\n') ++line;
     at += length;
   }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (first_line == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
 }
 
-Table parse_table(const std::string& text, TableFormat format, const std::string& source) {
-  const std::string_view content = checked_text(text, source);
-  ROTE_CHECK(content.find_first_not_of(" \t\r\n") != std::string_view::npos, ArgumentError, source,
-             ": is empty; it must have named columns and at least one row.");
-  if (format == TableFormat::jsonl) return parse_json_lines(content, source);
-  return parse_delimited(content, format == TableFormat::tsv ? '\t' : ',', source);
+TableReader::TableReader(NextLine next_line, TableFormat format, std::string source) : next_line_(std::move(next_line)), format_(format) {
+  head_.source = std::move(source);
+}
+
+// The lines of the next row that are not blank, or the header.
+bool TableReader::next_record(Record& record) {
+  std::string_view line;
+  do {
+    if (!next_line_(line)) return false;
+    record.line = ++line_;
+    record.text = checked_text(line, head_.source, line_);
+  } while (record.text.find_first_not_of(head_.columns.empty() || format_ == TableFormat::jsonl ? " \t\r\n" : "\r\n") == std::string_view::npos);
+  if (format_ == TableFormat::jsonl) return true;
+  OpenQuotes quotes;
+  const char separator = format_ == TableFormat::tsv ? '\t' : ',';
+  if (!quotes.after(record.text, separator)) return true;
+  joined_ = record.text;
+  while (next_line_(line)) {
+    joined_ += checked_text(line, head_.source, ++line_);
+    if (!quotes.after(line, separator)) break;
+  }
+  record.text = joined_;
+  return true;
+}
+
+void TableReader::add_delimited(const Record& record, Table& table) {
+  std::vector<std::string> fields = Splitter(record.text, format_ == TableFormat::tsv ? '\t' : ',', head_.source, record.line).row();
+  std::vector<std::string>& columns = head_.columns;
+  if (columns.empty()) {
+    columns = std::move(fields);
+    for (size_t i = 0; i < columns.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        ROTE_CHECK(columns[i] != columns[j], ArgumentError, head_.source, ":", record.line, ": two columns are named ", columns[i], "; rename one.");
+    return;
+  }
+  ROTE_CHECK(fields.size() == columns.size(), ArgumentError, head_.source, ":", record.line, ": has ", fields.size(), fields.size() == 1 ? " field" : " fields",
+             " where the header names ", columns.size(), " (", joined(columns), ").");
+  table.rows.push_back(std::move(fields));
+  table.lines.push_back(record.line);
+}
+
+void TableReader::add_json(const Record& record, Table& table) {
+  const std::string place = str(head_.source, ":", record.line);
+  const Value read = parse_json(std::string(record.text), place);
+  const ValueMap* object = read.as_map();
+  ROTE_CHECK(object && !object->empty(), ArgumentError, place,
+             ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");
+  if (head_.columns.empty()) head_.columns = columns_of(*object);
+  std::vector<std::string> row;
+  for (const std::string& column : head_.columns) {
+    const Value* value = object->find(column);
+    ROTE_CHECK(value, ArgumentError, place, ": has no ", column, "; the first row has ", joined(head_.columns), ".");
+    ROTE_CHECK(value->as_text() || value->as_int() || value->as_float() || is_list_of_texts(*value), ArgumentError, place, ": ", column, " is ",
+               json_text(*value), "; only texts, numbers and lists of texts without commas are read.");
+    row.push_back(value->as_list() ? listed(*value->as_list()) : python_str(*value));
+    if (value->as_list() && std::find(head_.list_columns.begin(), head_.list_columns.end(), column) == head_.list_columns.end())
+      head_.list_columns.push_back(column);
+  }
+  ROTE_CHECK(object->size() == head_.columns.size(), ArgumentError, place, ": has ", joined(columns_of(*object)), " where the first row has ",
+             joined(head_.columns), ".");
+  table.rows.push_back(std::move(row));
+  table.lines.push_back(record.line);
+}
+
+Table TableReader::next(size_t most) {
+  Table table;
+  Record record;
+  while (table.rows.size() < most && next_record(record)) {
+    if (format_ == TableFormat::jsonl) add_json(record, table);
+    else add_delimited(record, table);
+  }
+  rows_ += static_cast<int64_t>(table.rows.size());
+  ROTE_CHECK(!head_.columns.empty(), ArgumentError, head_.source, ": is empty; it must have named columns and at least one row.");
+  ROTE_CHECK(rows_ > 0, ArgumentError, head_.source, ": has a header (", joined(head_.columns), ") and no rows.");
+  table.source = head_.source;
+  table.columns = head_.columns;
+  table.list_columns = head_.list_columns;
+  return table;
+}
+
+Table parse_table(std::string_view text, TableFormat format, const std::string& source) {
+  const auto next_line = [text](std::string_view& line) mutable {
+    line = text.substr(0, text.find('\n') == std::string_view::npos ? text.size() : text.find('\n') + 1);
+    text.remove_prefix(line.size());
+    return !line.empty();
+  };
+  return TableReader(next_line, format, source).next(std::string_view::npos);
 }
 
 }  // namespace rote::data

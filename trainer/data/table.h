@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace rote::data {
 
-// `text` without a byte-order mark. Throws ArgumentError, led by `source` and the line, where it is not UTF-8 or holds a NUL.
-std::string_view checked_text(std::string_view text, const std::string& source);
+// `text` without the byte-order mark that a first line may begin with. Throws ArgumentError, led by `source` and the line, where it is not UTF-8 or
+// holds a NUL.
+std::string_view checked_text(std::string_view text, const std::string& source, int64_t first_line = 1);
 
 struct Table {
   std::string source;  // file name for error texts
@@ -31,6 +33,32 @@ enum class TableFormat { csv, tsv, jsonl };
 // without commas; the first names the columns.
 // Lines end with LF or CRLF, empty ones are skipped, a byte-order mark in front too.
 // Throws ArgumentError, one sentence that begins with `source` and the line: not UTF-8, NUL, ragged rows, open quotes, no rows.
-Table parse_table(const std::string& text, TableFormat format, const std::string& source);
+Table parse_table(std::string_view text, TableFormat format, const std::string& source);
+
+// The same of lines as they come: no more is held than the rows that are handed over.
+class TableReader {
+ public:
+  // Gives the next line with its end; false where there is none. The view must hold until the next call.
+  using NextLine = std::function<bool(std::string_view& line)>;
+
+  TableReader(NextLine next_line, TableFormat format, std::string source);
+  // The next rows, at most so many; none at the end. Throws as parse_table().
+  Table next(size_t most);
+
+ private:
+  struct Record {
+    std::string_view text;  // with the end of its last line
+    int64_t line = 0;       // on which it begins
+  };
+  bool next_record(Record& record);
+  void add_delimited(const Record& record, Table& table);
+  void add_json(const Record& record, Table& table);
+
+  NextLine next_line_;
+  TableFormat format_;
+  Table head_;               // source, columns and list columns so far
+  std::string joined_;       // the lines of a record that has several
+  int64_t line_ = 0, rows_ = 0;
+};
 
 }  // namespace rote::data

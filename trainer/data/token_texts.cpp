@@ -1,6 +1,7 @@
 #include "trainer/data/token_texts.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "kernels/check.h"
 #include "trainer/data/language_collate.h"
@@ -25,34 +26,42 @@ std::vector<text::Encoding> encode_texts(const std::vector<Text>& texts, const s
   }
 }
 
-TokenTexts::TokenTexts(const TextSource& source, const text::Tokenizer& tokenizer, const TokenTextOptions& options) : labels_(options.labels) {
+void TokenRows::add(std::vector<Text> texts, const text::Tokenizer& tokenizer) {
   text::EncodeOptions encode;
-  encode.fields = options.word_ids ? text::Fields::all : text::Fields::ids;
-  if (options.line_by_line) encode.truncation = text::Truncation{.max_length = options.length};
-  read_texts(source, [&](std::vector<Text>& texts) {
-    if (options.line_by_line) std::erase_if(texts, [](const Text& text) { return text.text.find_first_not_of(" \t\r\n\v\f") == std::string::npos; });
-    for (const Text& text : texts) bytes_ += static_cast<int64_t>(text.text.size());
-    for (const text::Encoding& one : encode_texts(texts, source.path, tokenizer, encode)) add(one, options);
-  });
-  if (!options.line_by_line)
-    for (int64_t end = options.length; end <= tokens(); end += options.length) ends_.push_back(end);
-  ROTE_CHECK(!ends_.empty() || !options.line_by_line, ArgumentError, source.path, ": every line is blank; a row needs a text.");
-  ROTE_CHECK(!ends_.empty(), ArgumentError, source.path, ": has ", tokens(), " tokens, fewer than the ", options.length, " of one block; give more text, or a smaller --block_size.");
+  encode.fields = options_.word_ids ? text::Fields::all : text::Fields::ids;
+  if (options_.line_by_line) {
+    encode.truncation = text::Truncation{.max_length = options_.length};
+    std::erase_if(texts, [](const Text& text) { return text.text.find_first_not_of(" \t\r\n\v\f") == std::string::npos; });
+  }
+  for (const Text& text : texts) bytes_ += static_cast<int64_t>(text.text.size());
+  for (const text::Encoding& text : encode_texts(texts, path_, tokenizer, encode)) {
+    ids_.insert(ids_.end(), text.ids.begin(), text.ids.end());
+    if (options_.line_by_line) ends_.push_back(tokens());
+    if (!options_.word_ids) continue;
+    const std::vector<int64_t> words = words_of_offsets(text.offsets, text.special_tokens_mask);
+    for (size_t i = 0; i < words.size(); ++i) words_.push_back(words[i] < 0 ? Word::special : i > 0 && words[i] == words[i - 1] ? Word::goes_on : Word::begins);
+  }
+  if (options_.line_by_line) return;
+  while (left_out() >= options_.length) ends_.push_back(tokens() - left_out() + options_.length);
 }
 
-void TokenTexts::add(const text::Encoding& text, const TokenTextOptions& options) {
-  ids_.insert(ids_.end(), text.ids.begin(), text.ids.end());
-  if (options.line_by_line) ends_.push_back(tokens());
-  if (!options.word_ids) return;
-  const std::vector<int64_t> words = words_of_offsets(text.offsets, text.special_tokens_mask);
-  for (size_t i = 0; i < words.size(); ++i) words_.push_back(words[i] < 0 ? Word::special : i > 0 && words[i] == words[i - 1] ? Word::goes_on : Word::begins);
+void TokenRows::drop() {
+  const std::ptrdiff_t end = static_cast<std::ptrdiff_t>(tokens() - left_out());
+  ids_.erase(ids_.begin(), ids_.begin() + end);
+  if (options_.word_ids) words_.erase(words_.begin(), words_.begin() + end);
+  ends_.clear();
 }
 
-Example TokenTexts::at(int64_t row) const {
+void TokenRows::refuse() const {
+  if (options_.line_by_line) throw ArgumentError(str(path_, ": every line is blank; a row needs a text."));
+  throw ArgumentError(str(path_, ": has ", tokens(), " tokens, fewer than the ", options_.length, " of one block; give more text, or a smaller --block_size."));
+}
+
+Example TokenRows::at(int64_t row) const {
   const auto begin = static_cast<std::ptrdiff_t>(row > 0 ? ends_[static_cast<size_t>(row - 1)] : 0), end = static_cast<std::ptrdiff_t>(ends_[static_cast<size_t>(row)]);
   Example example = {{"input_ids", Feature::list(std::vector<int64_t>(ids_.begin() + begin, ids_.begin() + end))}};
-  if (labels_) example.emplace_back("labels", example[0].second);
-  if (words_.empty()) return example;
+  if (options_.labels) example.emplace_back("labels", example[0].second);
+  if (!options_.word_ids) return example;
   std::vector<int64_t> words;
   int64_t word = -1;
   for (std::ptrdiff_t i = begin; i < end; ++i) {
@@ -62,6 +71,35 @@ Example TokenTexts::at(int64_t row) const {
   }
   example.emplace_back("word_ids", Feature::list(std::move(words)));
   return example;
+}
+
+TokenTexts::TokenTexts(const TextSource& source, const text::Tokenizer& tokenizer, const TokenTextOptions& options) : rows_(source.path, options) {
+  TextReader reader(source);
+  for (std::vector<Text> texts = reader.next(); !texts.empty(); texts = reader.next()) rows_.add(std::move(texts), tokenizer);
+  if (rows_.size() == 0) rows_.refuse();
+}
+
+TokenStream::TokenStream(const TextSource& source, const text::Tokenizer& tokenizer, const TokenTextOptions& options)
+    : source_(source), tokenizer_(tokenizer), options_(options), texts_(source), rows_(source.path, options) {}
+
+void TokenStream::restart(int64_t) {
+  texts_ = TextReader(source_);
+  rows_ = TokenRows(source_.path, options_);
+  at_ = 0;
+  has_rows_ = false;
+}
+
+std::optional<Example> TokenStream::next() {
+  while (at_ == rows_.size()) {
+    std::vector<Text> texts = texts_.next();
+    if (texts.empty() && !has_rows_) rows_.refuse();
+    if (texts.empty()) return {};
+    rows_.drop();
+    at_ = 0;
+    rows_.add(std::move(texts), tokenizer_);
+  }
+  has_rows_ = true;
+  return rows_.at(at_++);
 }
 
 }  // namespace rote::data

@@ -10,15 +10,25 @@ namespace rote::tasks {
 
 namespace {
 
+data::TextSource texts_of(const Sources& sources, const std::string& path) {
+  const bool is_causal = sources.data.task == Task::causal_lm;
+  return {.path = path, .column = sources.data.text_column_names[0], .keep_linebreaks = is_causal && sources.data.keep_linebreaks};
+}
+
 // Of a file, with a line on what does not fill a block.
 std::unique_ptr<data::TokenTexts> read(const Sources& sources, const std::string& path, const text::Tokenizer& tokenizer, const data::TokenTextOptions& options) {
-  const bool is_causal = sources.data.task == Task::causal_lm;
-  const data::TextSource source{.path = path, .column = sources.data.text_column_names[0], .keep_linebreaks = is_causal && sources.data.keep_linebreaks};
-  auto rows = std::make_unique<data::TokenTexts>(source, tokenizer, options);
+  auto rows = std::make_unique<data::TokenTexts>(texts_of(sources, path), tokenizer, options);
   if (!options.line_by_line)
     std::fprintf(stderr, "%s: %lld tokens in %lld blocks of %lld, the last %lld left out\n", path.c_str(), static_cast<long long>(rows->tokens()), static_cast<long long>(rows->size()),
                  static_cast<long long>(options.length), static_cast<long long>(rows->left_out()));
   return rows;
+}
+
+void read_train(const Sources& sources, const text::Tokenizer& tokenizer, const data::TokenTextOptions& options, Prepared& prepared) {
+  if (!sources.train.train_file) return;
+  const std::string& path = *sources.train.train_file;
+  if (sources.train.streaming) prepared.train_stream = std::make_unique<data::TokenStream>(texts_of(sources, path), tokenizer, options);
+  else prepared.train_dataset = read(sources, path, tokenizer, options);
 }
 
 }  // namespace
@@ -31,7 +41,7 @@ Prepared causal_lm(const Sources& sources) {
                     .data_collator = data::default_collate,
                     .preprocess_logits_for_metrics = best_tokens,
                     .compute_metrics = next_token_accuracy};
-  if (sources.train.train_file) prepared.train_dataset = read(sources, *sources.train.train_file, tokenizer, options);
+  read_train(sources, tokenizer, options, prepared);
   if (sources.data.validation_file) {
     auto rows = read(sources, *sources.data.validation_file, tokenizer, options);
     prepared.complete_metrics = [tokens = static_cast<double>(rows->tokens()), bytes = static_cast<double>(rows->bytes())](Metrics& metrics) {
@@ -57,7 +67,7 @@ Prepared masked_lm(const Sources& sources) {
                     .compute_metrics = token_accuracy,
                     .complete_metrics = add_perplexity};
   if (data.whole_word_mask) prepared.collator_columns = {"word_ids"};
-  if (sources.train.train_file) prepared.train_dataset = read(sources, *sources.train.train_file, tokenizer, options);
+  read_train(sources, tokenizer, options, prepared);
   if (data.validation_file) prepared.eval_dataset = read(sources, *data.validation_file, tokenizer, options);
   return prepared;
 }

@@ -8,11 +8,11 @@ namespace rote::tasks {
 
 const TaskEntry& find(Task task) {
   static constexpr TaskEntry kTasks[] = {
-      {Task::text_classification, "text-classification", text_classification},
+      {Task::text_classification, "text-classification", text_classification, false, /*takes_streams=*/true},
       {Task::token_classification, "token-classification", token_classification},
       {Task::question_answering, "question-answering", question_answering},
-      {Task::masked_lm, "fill-mask", masked_lm},
-      {Task::causal_lm, "text-generation", causal_lm},
+      {Task::masked_lm, "fill-mask", masked_lm, false, /*takes_streams=*/true},
+      {Task::causal_lm, "text-generation", causal_lm, false, /*takes_streams=*/true},
       {Task::seq2seq, "text2text-generation", seq2seq},
       {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true},
   };
@@ -21,7 +21,7 @@ const TaskEntry& find(Task task) {
   return *found;
 }
 
-std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data) {
+std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data) {
   std::vector<std::string> faults;
   const auto check = [&](const char* dir, bool has_dir, const char* file, bool has_file) {
     if (has_dir && !task.takes_folders) faults.push_back(str("--", dir, ": is for tasks of pictures (image-classification); give --", file, " for this one."));
@@ -29,6 +29,9 @@ std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources
   };
   check("train_dir", train.train_dir.has_value(), "train_file", train.train_file.has_value());
   check("validation_dir", data.validation_dir.has_value(), "validation_file", data.validation_file.has_value());
+  if (train.streaming && !task.takes_streams)
+    faults.push_back(str("--streaming: is for the tasks text-classification, masked-lm and causal-lm; leave it out for ", word_of(task.task), "."));
+  if (train.shuffle_buffer_size > 0 && !train.streaming) faults.push_back("--shuffle_buffer_size: is for --streaming; other rows are shuffled as --train_sampling_strategy says.");
   return faults;
 }
 

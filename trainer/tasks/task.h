@@ -10,7 +10,7 @@
 
 #include "nn/config.h"
 #include "trainer/data/collate.h"
-#include "trainer/data/dataset.h"
+#include "trainer/data/stream.h"
 #include "trainer/data_arguments.h"
 #include "trainer/evaluation.h"
 #include "trainer/text/tokenizer.h"
@@ -26,6 +26,10 @@ struct Sources {
 
 struct Prepared {
   std::unique_ptr<data::Dataset> train_dataset = {}, eval_dataset = {};  // null where no file is given
+  std::unique_ptr<data::Stream> train_stream = {};                       // in place of the first with --streaming
+
+  data::AnyDataset train() const { return train_stream ? data::AnyDataset(train_stream.get()) : data::AnyDataset(train_dataset.get()); }
+
   std::optional<ProcessingClass> processing_class = {};
   data::Collator data_collator = {};
   std::function<void(nn::Config&)> configure = {};       // gives the config the head that the rows need; may be empty
@@ -42,11 +46,12 @@ struct TaskEntry {
   // Reads and checks the files. Throws ArgumentError or IoError; nothing has been written then.
   Prepared (*prepare)(const Sources& sources);
   bool takes_folders = false;  // --train_dir and --validation_dir in place of files
+  bool takes_streams = false;  // --streaming
 };
 
 const TaskEntry& find(Task task);
-// What is wrong with the folders among the arguments, a sentence each.
-std::vector<std::string> folder_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data);
+// What is wrong with the folders and streams among the arguments, a sentence each.
+std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data);
 
 // Each in its own file.
 Prepared text_classification(const Sources& sources);

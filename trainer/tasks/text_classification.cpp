@@ -97,10 +97,12 @@ Prepared text_classification(const Sources& sources) {
   Prepared prepared{.processing_class = tokenizer, .data_collator = data::PadCollator(tokenizer)};
   std::vector<std::string> labels = label_names(sources.config);
   if (sources.train.train_file) {
-    const data::Table rows = data::read_table(*sources.train.train_file);
+    const std::string& path = *sources.train.train_file;
+    const data::Table rows = sources.train.streaming ? data::distinct_values(path, columns.label) : data::read_table(path);
     columns.kind = kind_of(rows, data);
     labels = labels_of(rows, columns);
-    prepared.train_dataset = data::tokenized(rows, columns, labels, tokenizer, length);
+    if (sources.train.streaming) prepared.train_stream = std::make_unique<data::LabelledStream>(path, data::LabelledStream::Options{columns, labels, length}, tokenizer);
+    else prepared.train_dataset = data::tokenized(rows, columns, labels, tokenizer, length);
   }
   if (data.validation_file)
     prepared.eval_dataset = data::tokenized(data::read_table(*data.validation_file), columns, labels, tokenizer, length);

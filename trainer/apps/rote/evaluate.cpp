@@ -51,7 +51,7 @@ int evaluate(int argc, char** argv) {
   if (!data_args.validation_file && !data_args.validation_dir) faults.push_back("--validation_file: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
   const TrainSources nothing;
-  for (std::string& fault : tasks::folder_faults(task, nothing, data_args)) faults.push_back(std::move(fault));
+  for (std::string& fault : tasks::source_faults(task, nothing, data_args)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
   const nn::Loaded<nn::Model> loaded =

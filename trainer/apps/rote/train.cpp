@@ -62,7 +62,7 @@ int train(int argc, char** argv) {
     faults.push_back("--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two.");
   if (!sources.train_file && !sources.train_dir) faults.push_back("--train_file: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
-  for (std::string& fault : tasks::folder_faults(task, sources, data_args)) faults.push_back(std::move(fault));
+  for (std::string& fault : tasks::source_faults(task, sources, data_args)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
   // Whatever can be wrong with the inputs shows before the Trainer makes output_dir.
@@ -75,7 +75,9 @@ int train(int argc, char** argv) {
 
   ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
              " has no texts to write; it is for --task seq2seq.");
-  Seq2SeqTrainer trainer(*model, args, {.train_dataset = prepared.train_dataset.get(),
+  std::optional<data::ShuffledStream> shuffled;
+  if (sources.shuffle_buffer_size > 0) shuffled.emplace(*prepared.train_stream, sources.shuffle_buffer_size, static_cast<uint64_t>(args.sampler_seed()));
+  Seq2SeqTrainer trainer(*model, args, {.train_dataset = shuffled ? data::AnyDataset(*shuffled) : prepared.train(),
                                  .eval_dataset = prepared.eval_dataset.get(),
                                  .data_collator = prepared.data_collator,
                                  .collator_columns = prepared.collator_columns,
