@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/table.h"
+
 namespace rote {
 
 template <class Real>
@@ -38,14 +40,6 @@ template <class F>
 const FormulaLoops& formula_loops();
 
 // What ops/instantiate.cpp compiles once for each instruction set.
-namespace isa {
-namespace scalar { struct Tag; }
-namespace avx2 { struct Tag; }
-namespace avx512 { struct Tag; }
-namespace neon { struct Tag; }
-namespace f64 { struct Tag; }
-namespace lane { struct Tag; }  // for devices (kernels/simd/lane.h); here for the test that compares it with the others
-}  // namespace isa
 template <class Tag, class Real, class F>
 struct Loops {
   static const FormulaKernel<Real> kernel;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/pool.h"
-#include "kernels/table.h"
+#include "kernels/rare_table.h"
 
 namespace {
 
@@ -64,7 +64,7 @@ void attention(benchmark::State& state) {
   const Shape& s = kShapes[state.range(0)];
   Problem problem(s);
   set_num_threads(static_cast<int>(state.range(1)));
-  for (auto _ : state) rare_kernels<float>().attention(problem.grad.forward);
+  for (auto _ : state) rare_kernels<AttentionTable, float>().attention(problem.grad.forward);
   set_num_threads(0);
   report(state, s, 2);
 }
@@ -73,8 +73,8 @@ void attention_backward(benchmark::State& state) {
   const Shape& s = kShapes[state.range(0)];
   Problem problem(s);
   set_num_threads(static_cast<int>(state.range(1)));
-  rare_kernels<float>().attention(problem.grad.forward);
-  for (auto _ : state) rare_kernels<float>().attention_backward(problem.grad);
+  rare_kernels<AttentionTable, float>().attention(problem.grad.forward);
+  for (auto _ : state) rare_kernels<AttentionTable, float>().attention_backward(problem.grad);
   set_num_threads(0);
   report(state, s, 5);
 }

@@ -10,6 +10,16 @@
 
 namespace rote {
 
+// What is compiled for one instruction set is named by its tag.
+namespace isa {
+namespace scalar { struct Tag; }
+namespace avx2 { struct Tag; }
+namespace avx512 { struct Tag; }
+namespace neon { struct Tag; }
+namespace f64 { struct Tag; }
+namespace lane { struct Tag; }  // for devices (kernels/simd/lane.h); here for the test that compares it with the others
+}  // namespace isa
+
 // C[M,N] = A[M,K]·B[K,N] + bias, per batch item, by arithmetic.md 2: acc = +0; acc = fma(A[i,k], B[k,j], acc) for k ascending;
 // K is cut into sample leaves of `leaf` (0: one leaf), each of those into pieces of 1024; pieces of one sample leaf fold by the tree law,
 // then the sample leaves do. The last leaf may be shorter.
@@ -196,36 +206,6 @@ struct KernelTable {
   void (*square_blocks)(int64_t n, const Real* x, double* blocks);
 };
 
-// Kernels that programs without transformers or images never call: a program is linked with them where it names rare_kernels(), and else without.
-template <class Real>
-struct RareTable {
-  const char* isa;
-
-  uint32_t (*attention)(const Attention<Real>&);
-  uint32_t (*attention_backward)(const AttentionGrad<Real>&);
-
-  uint32_t (*batch_norm)(const BatchNorm<Real>&);
-  uint32_t (*batch_norm_backward)(const BatchNormGrad<Real>&);
-  uint32_t (*group_norm)(const GroupNorm<Real>&);
-  uint32_t (*group_norm_backward)(const GroupNormGrad<Real>&);
-
-  uint32_t (*ctc)(const Ctc<Real>&);
-  uint32_t (*ctc_backward)(const CtcGrad<Real>&);
-
-  // y = conv(x, w) + bias: one chain per element over k = channels of the group, then kernel positions in row-major order, cut and folded as a
-  // Gemm over K; then the bias, [O] or none.
-  uint32_t (*conv)(const Conv<Real>&);
-  // x from y, the transpose in x: for each kernel position, in row-major order, a Gemm over the group's channels of y; these add up from +0; then
-  // the bias, [C] or none.
-  uint32_t (*conv_input)(const Conv<Real>&);
-  // w from x and y: a Gemm over the rows (sample, output position), in leaves of `leaf` rows.
-  uint32_t (*conv_weight)(const Conv<Real>&);
-  // The values that each window reads, [N,C·kernel,out] from x, and their sums [N,C,in] back from y = such columns: kernel positions ascending.
-  uint32_t (*unfold)(const Conv<Real>&);
-  uint32_t (*fold)(const Conv<Real>&);
-  uint32_t (*taps)(const Taps<Real>&);
-};
-
 // The table in use: the widest instruction set of this machine, or the one that ROTE_ISA names (scalar, avx2, avx512, neon).
 // Throws ArgumentError at the first call where ROTE_ISA names an unknown one or one that this machine lacks.
 template <class Real>
@@ -235,19 +215,10 @@ const KernelTable<float>& kernels<float>();
 template <>
 const KernelTable<double>& kernels<double>();
 
-// Of the same instruction set.
-template <class Real>
-const RareTable<Real>& rare_kernels();
-template <>
-const RareTable<float>& rare_kernels<float>();
-template <>
-const RareTable<double>& rare_kernels<double>();
-
 // The same choice for a given value of ROTE_ISA; nullptr or "": the widest.
 const KernelTable<float>& choose_kernels(const char* wanted);
 
-// The f32 tables of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it. For tests.
+// The f32 table of one instruction set by name, whatever ROTE_ISA says; nullptr where this build or this machine lacks it.
 const KernelTable<float>* kernel_table(const char* isa);
-const RareTable<float>* rare_kernel_table(const char* isa);
 
 }  // namespace rote

@@ -103,3 +103,18 @@ TEST_CASE("symbols: no reciprocal or reciprocal-root estimate is used") {
     CHECK_MESSAGE(found.status == 1, object.path << ": " << found.output);  // grep found nothing
   }
 }
+
+// What a program does not name is left out by the linker: kernels/rare_table.h.
+TEST_CASE("symbols: a program holds the rare kernels whose tables it names, and no others") {
+  const auto holds = [](const char* program, const std::string& kernel) {
+    const rote::testing::CommandResult nm = run_command("nm -C '" + build_folder() + "/" + program + "'");
+    REQUIRE_MESSAGE(nm.status == 0, nm.output);
+    return nm.output.find("::f64::" + kernel + "(") != std::string::npos;
+  };
+  CHECK(holds("train_mlp", "gemm"));
+  CHECK_FALSE(holds("train_mlp", "attention"));
+  CHECK(holds("rote", "attention"));
+  CHECK(holds("rote", "conv"));
+  CHECK_FALSE(holds("rote", "ctc"));
+  CHECK_FALSE(holds("rote", "group_norm"));
+}

@@ -9,6 +9,7 @@
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
 #include "autograd/sum_to.h"
+#include "kernels/rare_table.h"
 
 namespace rote {
 
@@ -75,7 +76,7 @@ void AttentionOp::forward(Call& call) {
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor q = with_unit_last(call.in[0]), k = with_unit_last(call.in[1]), v = with_unit_last(call.in[2]);
-    call.saw(rare_kernels<Real>().attention(described<Real>(call, q, k, v)));
+    call.saw(rare_kernels<AttentionTable, Real>().attention(described<Real>(call, q, k, v)));
   });
 }
 
@@ -95,7 +96,7 @@ void AttentionOp::backward(Call& call) {
       dscores = zeros({q.size(0), q.size(1), q.size(2), k.size(2)}, {.dtype = q.dtype()});
       g.dscores = dscores.data<Real>();
     }
-    call.saw(rare_kernels<Real>().attention_backward(g));
+    call.saw(rare_kernels<AttentionTable, Real>().attention_backward(g));
     call.din[0] = dq, call.din[1] = dk, call.din[2] = dv;
     if (dscores.defined()) call.din[4] = sum_to(dscores, call.in_shapes[4], call.scope, &call.amax);
   });

@@ -7,6 +7,7 @@
 
 #include "autograd/ops/cast.h"
 #include "autograd/ops/real.h"
+#include "kernels/rare_table.h"
 
 namespace rote {
 
@@ -61,7 +62,7 @@ void apply_map(Call& call, int axis, int64_t back, F&& make) {
     taps.begin = map.begin.data(), taps.index = map.index.data(), taps.weight = map.weight.data();
     taps.divisor = map.divisor.empty() ? nullptr : map.divisor.data();
     taps.x = x.data<Real>(), taps.y = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().taps(taps));
+    call.saw(rare_kernels<TapsTable, Real>().taps(taps));
   });
 }
 

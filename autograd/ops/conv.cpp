@@ -7,6 +7,7 @@
 #include "autograd/ops/real.h"
 #include "autograd/ops/view.h"
 #include "autograd/ops/window.h"
+#include "kernels/rare_table.h"
 
 namespace rote {
 
@@ -166,7 +167,7 @@ void Convolution::forward(Call& call) {
     call.out[0] = empty(g.y_shape(), {.dtype = x.dtype()});
     Conv<Real> c = g.described<Real>();
     c.x = x.data<Real>(), c.w = w.data<Real>(), c.bias = values<Real>(b), c.to = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().conv(c));
+    call.saw(rare_kernels<ConvTable, Real>().conv(c));
   });
 }
 
@@ -202,7 +203,7 @@ void ConvolutionTransposed::forward(Call& call) {
     call.out[0] = empty(g.x_shape(), {.dtype = y.dtype()});
     Conv<Real> c = g.described<Real>();
     c.y = y.data<Real>(), c.w = w.data<Real>(), c.bias = values<Real>(b), c.to = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().conv_input(c));
+    call.saw(rare_kernels<ConvTable, Real>().conv_input(c));
   });
 }
 
@@ -223,7 +224,7 @@ void ConvolutionWeight::forward(Call& call) {
     Conv<Real> c = g.described<Real>();
     c.x = x.data<Real>(), c.y = y.data<Real>(), c.to = call.out[0].data<Real>();
     c.leaf = g.O == 0 ? 0 : call.leaf(0, y.numel() / g.O);
-    call.saw(rare_kernels<Real>().conv_weight(c));
+    call.saw(rare_kernels<ConvTable, Real>().conv_weight(c));
   });
 }
 
@@ -258,7 +259,7 @@ void Im2col::forward(Call& call) {
     call.out[0] = empty({g.N, g.C * g.kernel[0] * g.kernel[1], g.out[0] * g.out[1]}, {.dtype = x.dtype()});
     Conv<Real> c = g.described<Real>();
     c.x = x.data<Real>(), c.to = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().unfold(c));
+    call.saw(rare_kernels<WindowTable, Real>().unfold(c));
   });
 }
 
@@ -279,7 +280,7 @@ void Col2im::forward(Call& call) {
     call.out[0] = empty(g.x_shape(), {.dtype = columns.dtype()});
     Conv<Real> c = g.described<Real>();
     c.y = columns.data<Real>(), c.to = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().fold(c));
+    call.saw(rare_kernels<WindowTable, Real>().fold(c));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/view.h"
 #include "autograd/ops/wide.h"
+#include "kernels/rare_table.h"
 
 namespace rote {
 
@@ -56,7 +57,7 @@ void CtcLoss::forward(Call& call) {
   with_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]);
-    call.saw(rare_kernels<Real>().ctc(described<Real>(call, x, labels, inputs, targets)));
+    call.saw(rare_kernels<CtcTable, Real>().ctc(described<Real>(call, x, labels, inputs, targets)));
   });
 }
 
@@ -65,7 +66,7 @@ void CtcLoss::backward(Call& call) {
   with_real(call, call.out[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]), dloss = contiguous(call.dout[0]), dx = empty(x.shape(), {.dtype = x.dtype()});
-    call.saw(rare_kernels<Real>().ctc_backward({.forward = described<Real>(call, x, labels, inputs, targets), .dloss = dloss.data<Real>(),
+    call.saw(rare_kernels<CtcTable, Real>().ctc_backward({.forward = described<Real>(call, x, labels, inputs, targets), .dloss = dloss.data<Real>(),
                                            .of_scores = call.flag(1), .dlog_probs = dx.data<Real>()}));
     call.din[0] = dx;
   });

@@ -10,6 +10,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/view.h"
 #include "autograd/ops/wide.h"
+#include "kernels/rare_table.h"
 
 namespace rote {
 
@@ -141,7 +142,7 @@ void GroupNormOp::forward(Call& call) {
     const Tensor x = contiguous(call.in[0]), w = plain(call.in[1]), b = plain(call.in[2]);
     GroupNorm<Real> norm = grouped<Real>(call, x, w);
     norm.b = values<Real>(b), norm.y = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().group_norm(norm));
+    call.saw(rare_kernels<GroupNormTable, Real>().group_norm(norm));
   });
 }
 
@@ -151,7 +152,7 @@ void GroupNormOp::backward(Call& call) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]), w = plain(call.in[1]), dy = contiguous(call.dout[0]);
     Real *dx = made<Real>(call, 0), *dw = made<Real>(call, 1), *db = made<Real>(call, 2);
-    call.saw(rare_kernels<Real>().group_norm_backward(
+    call.saw(rare_kernels<GroupNormTable, Real>().group_norm_backward(
         {.forward = grouped<Real>(call, x, w), .leaf = call.leaf(0, x.size(0)), .dy = dy.data<Real>(), .dx = dx, .dw = dw, .db = db}));
   });
 }
@@ -202,7 +203,7 @@ void BatchNormOp::forward(Call& call) {
     const Tensor x = contiguous(call.in[0]), w = plain(call.in[1]), b = plain(call.in[2]);
     BatchNorm<Real> norm = described<Real>(call, x, w);
     norm.b = values<Real>(b), norm.y = call.out[0].data<Real>();
-    call.saw(rare_kernels<Real>().batch_norm(norm));
+    call.saw(rare_kernels<BatchNormTable, Real>().batch_norm(norm));
   });
 }
 
@@ -212,7 +213,7 @@ void BatchNormOp::backward(Call& call) {
     using Real = decltype(t);
     const Tensor x = contiguous(call.in[0]), w = plain(call.in[1]), dy = contiguous(call.dout[0]);
     Real *dx = made<Real>(call, 0), *dw = made<Real>(call, 1), *db = made<Real>(call, 2);
-    call.saw(rare_kernels<Real>().batch_norm_backward({.forward = described<Real>(call, x, w), .dy = dy.data<Real>(), .dx = dx, .dw = dw, .db = db}));
+    call.saw(rare_kernels<BatchNormTable, Real>().batch_norm_backward({.forward = described<Real>(call, x, w), .dy = dy.data<Real>(), .dx = dx, .dw = dw, .db = db}));
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/functions.h"
+#include "kernels/rare_table.h"
 #include "kernels/simd/vec.h"
 #include "kernels/table.h"
 
@@ -66,7 +67,6 @@ void square_blocks(int64_t n, const Real* x, double* blocks);
 
 // table.cpp, functions.cpp
 extern const KernelTable<Real> kTable;
-extern const RareTable<Real> kRareTable;
 extern const NamedFunction<Real> kFunctions[];
 
 }  // namespace rote::isa::ROTE_ISA_NAME

@@ -27,22 +27,25 @@ constinit const KernelTable<Real> kTable = {
     .square_blocks = square_blocks,
 };
 
-constinit const RareTable<Real> kRareTable = {
-    .isa = ROTE_ISA_STRING(ROTE_ISA_NAME),
-    .attention = attention,
-    .attention_backward = attention_backward,
-    .batch_norm = batch_norm,
-    .batch_norm_backward = batch_norm_backward,
-    .group_norm = group_norm,
-    .group_norm_backward = group_norm_backward,
-    .ctc = ctc,
-    .ctc_backward = ctc_backward,
-    .conv = conv,
-    .conv_input = conv_input,
-    .conv_weight = conv_weight,
-    .unfold = unfold,
-    .fold = fold,
-    .taps = taps,
-};
-
 }  // namespace rote::isa::ROTE_ISA_NAME
+
+namespace rote {
+
+namespace here = isa::ROTE_ISA_NAME;
+
+template <>
+constinit const AttentionTable<here::Real> RareTable<here::Tag, AttentionTable<here::Real>>::table = {here::attention, here::attention_backward};
+template <>
+constinit const BatchNormTable<here::Real> RareTable<here::Tag, BatchNormTable<here::Real>>::table = {here::batch_norm, here::batch_norm_backward};
+template <>
+constinit const GroupNormTable<here::Real> RareTable<here::Tag, GroupNormTable<here::Real>>::table = {here::group_norm, here::group_norm_backward};
+template <>
+constinit const CtcTable<here::Real> RareTable<here::Tag, CtcTable<here::Real>>::table = {here::ctc, here::ctc_backward};
+template <>
+constinit const ConvTable<here::Real> RareTable<here::Tag, ConvTable<here::Real>>::table = {here::conv, here::conv_input, here::conv_weight};
+template <>
+constinit const WindowTable<here::Real> RareTable<here::Tag, WindowTable<here::Real>>::table = {here::unfold, here::fold};
+template <>
+constinit const TapsTable<here::Real> RareTable<here::Tag, TapsTable<here::Real>>::table = {here::taps};
+
+}  // namespace rote

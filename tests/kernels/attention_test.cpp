@@ -19,7 +19,8 @@ namespace {
 using namespace rote;
 using rote::testing::first_bit_difference;
 using rote::testing::spec_lane_sum;
-using rote::testing::rare_tables;
+using rote::testing::rare_kernels_of;
+using rote::testing::RareKernels;
 
 float reference_exp(float x) { return rote::testing::call("exp", x); }
 double reference_exp(double x) { return math64::exp(x); }
@@ -110,7 +111,7 @@ struct Problem {
     g.dk_at = g.dv_at = g.forward.k_at;
     return g;
   }
-  void run(const RareTable<Real>& table) {
+  void run(const RareKernels<Real>& table) {
     table.attention(forward());
     table.attention_backward(backward());
   }
@@ -279,7 +280,7 @@ TEST_CASE_TEMPLATE("attention: outputs and gradients are the specified chains, s
   for (const Options& options : kOptions) {
     Problem<Real> problem(options);
     const Reference<Real> reference(problem);
-    for (const RareTable<Real>* table : rare_tables<Real>()) {
+    for (const RareKernels<Real>* table : rare_kernels_of<Real>()) {
       const std::string isa = table->isa;
       CAPTURE(isa);
       CAPTURE(options.T);
@@ -292,7 +293,7 @@ TEST_CASE_TEMPLATE("attention: outputs and gradients are the specified chains, s
 }
 
 TEST_CASE("attention: the number of threads changes no bit") {
-  const RareTable<float>& table = *rare_tables<float>().back();
+  const RareKernels<float>& table = *rare_kernels_of<float>().back();
   Problem<float> problem({.B = 3, .H = 5, .T = 70, .S = 70, .D = 32, .mask = 1, .threshold = 6554});
   set_num_threads(1);
   problem.run(table);
@@ -307,7 +308,7 @@ TEST_CASE("attention: the number of threads changes no bit") {
 
 TEST_CASE("attention: values of another width than keys give the leading columns of wider values") {
   // The columns left out have no gradient, and adding their zeros changes no sum.
-  for (const RareTable<float>* table : rare_tables<float>()) {
+  for (const RareKernels<float>* table : rare_kernels_of<float>()) {
     Problem<float> wide({.B = 2, .H = 2, .T = 70, .S = 90, .D = 40, .mask = 2, .threshold = 100});
     const int64_t E = 19, row = wide.row();
     for (size_t i = 0; i < wide.dout.size(); ++i)
@@ -334,7 +335,7 @@ TEST_CASE("attention: values of another width than keys give the leading columns
 }
 
 TEST_CASE("attention: gradients equal differences of the output") {
-  const RareTable<double>& table = *rare_tables<double>().front();
+  const RareKernels<double>& table = *rare_kernels_of<double>().front();
   for (const Options& options : {Options{.B = 1, .H = 2, .T = 5, .S = 7, .D = 3, .bias = true, .mask = 2},
                                  Options{.B = 2, .H = 1, .T = 6, .S = 6, .D = 4, .causal = true, .threshold = 16384}}) {
     Problem<double> p(options);
@@ -380,8 +381,8 @@ TEST_CASE("attention: padding and neighbours change no bit of a real token") {
         Options options{.B = 1, .H = 2, .T = length, .S = length, .D = 32, .causal = causal, .mask = 1, .threshold = threshold};
         Problem<float> alone(options);
         keep_only(alone, 0, 0, length);
-        for (const RareTable<float>* table : rare_tables<float>()) {
-          if (table == rare_tables<float>().front() && length > 64) continue;  // the scalar one is slow
+        for (const RareKernels<float>* table : rare_kernels_of<float>()) {
+          if (table == rare_kernels_of<float>().front() && length > 64) continue;  // the scalar one is slow
           alone.run(*table);
           for (int64_t left : {0, 1, 13, 64, 70}) {
             const int64_t right = left == 1 ? 0 : 21;
@@ -415,7 +416,7 @@ TEST_CASE("attention: padding and neighbours change no bit of a real token") {
 }
 
 TEST_CASE("attention: a query without keys gives zero and has no gradient; a sample without keys neither") {
-  for (const RareTable<float>* table : rare_tables<float>()) {
+  for (const RareKernels<float>* table : rare_kernels_of<float>()) {
     Problem<float> p({.B = 2, .H = 1, .T = 4, .S = 70, .D = 16, .mask = 2});
     for (int64_t s = 0; s < 70; ++s) {
       p.keep(0, 0, 2, s) = 0;
@@ -440,7 +441,7 @@ TEST_CASE("attention: a query without keys gives zero and has no gradient; a sam
 }
 
 TEST_CASE("attention: a NaN in a kept key or value shows in the output and in the status word") {
-  for (const RareTable<float>* table : rare_tables<float>()) {
+  for (const RareKernels<float>* table : rare_kernels_of<float>()) {
     for (std::vector<float> Problem<float>::*operand : {&Problem<float>::q, &Problem<float>::k, &Problem<float>::v}) {
       Problem<float> p({.B = 1, .H = 1, .T = 5, .S = 5, .D = 16});
       CHECK(table->attention(p.forward()) < 0x7F800000u);
@@ -454,7 +455,7 @@ TEST_CASE("attention: a NaN in a kept key or value shows in the output and in th
 
 TEST_CASE("attention: equal scores weigh equally, whatever the strides of the mask") {
   // All queries are zero: each kept key weighs 1/kept, and o is the mean of the kept values.
-  for (const RareTable<float>* table : rare_tables<float>()) {
+  for (const RareKernels<float>* table : rare_kernels_of<float>()) {
     Problem<float> p({.B = 1, .H = 1, .T = 2, .S = 80, .D = 1, .mask = 2});
     std::fill(p.q.begin(), p.q.end(), 0.0f);
     std::vector<uint8_t> columns(160);  // mask[t][s] at s*2 + t

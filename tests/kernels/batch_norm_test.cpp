@@ -41,7 +41,7 @@ TEST_CASE("batch_norm: samples are summed by lanes, then by leaves and trees, on
           dx[i] = (rstd * w[c]) * (k.training ? std::fma(-h(i), dw[c] / count, dy[i] - db[c] / count) : dy[i]);
         }
     }
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(std::string(table.isa));
       CAPTURE(k.N);
       CAPTURE(k.S);
@@ -97,7 +97,7 @@ TEST_CASE("group_norm: statistics of a group, sums of its channels and then of t
       db[c] = spec_column_sum(k.N, k.leaf, [&](float sum, int64_t i) { return sum + a_sums[i * k.C + c]; });
       dw[c] = spec_column_sum(k.N, k.leaf, [&](float sum, int64_t i) { return sum + b_sums[i * k.C + c]; });
     }
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(std::string(table.isa));
       CAPTURE(k.S);
       std::vector<float> out(size), m(mean.size()), s(mean.size()), gx(size), gw(k.C), gb(k.C);

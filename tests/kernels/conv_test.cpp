@@ -111,7 +111,7 @@ std::vector<Problem> problems() {
 TEST_CASE("conv: chains over channels and kernel positions, on each instruction set") {
   for (const Problem& problem : problems()) {
     const std::vector<float> expected = problem.expected_out();
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(problem.what);
       CAPTURE(std::string(table.isa));
       std::vector<float> y(expected.size(), NAN);
@@ -127,7 +127,7 @@ TEST_CASE("conv: chains over channels and kernel positions, on each instruction 
 TEST_CASE("conv_input: chains over outputs, added up by kernel position") {
   for (const Problem& problem : problems()) {
     const std::vector<float> expected = problem.expected_in();
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(problem.what);
       CAPTURE(std::string(table.isa));
       std::vector<float> x(expected.size(), NAN);
@@ -145,7 +145,7 @@ TEST_CASE("conv_weight: chains over samples and positions, cut by leaves and pie
     const int64_t P = volume(problem.c.out);
     for (const int64_t leaf : {int64_t{0}, P, 2 * P}) {
       const std::vector<float> expected = problem.expected_weight(leaf);
-      each_rare_table([&](const rote::RareTable<float>& table) {
+      each_rare_kernels([&](const RareKernels<float>& table) {
         CAPTURE(problem.what);
         CAPTURE(std::string(table.isa));
         CAPTURE(leaf);
@@ -165,7 +165,7 @@ TEST_CASE("conv: how work is dealt to threads, and a channel cut for its size, m
   const Problem large("cut along an axis", {.N = 1, .C = 2, .O = 1, .in = {1, 300, 301}, .kernel = {1, 3, 3}, .stride = {1, 1, 1}, .pad = {0, 1, 1}});
   std::vector<Problem> all = problems();
   all.push_back(large);
-  const rote::RareTable<float>& table = *all_rare_tables().back();
+  const RareKernels<float>& table = *all_rare_kernels().back();
   for (const Problem& problem : all) {
     std::vector<float> results[2][3];
     for (const int shared : {0, 1}) {
@@ -203,7 +203,7 @@ TEST_CASE("unfold, fold: what the windows read, and its sums") {
       for (int64_t q = 0; q < Q; ++q)
         for (int64_t p = 0; p < P; ++p)
           if (const int64_t at = problem.place(p, q); at >= 0) sums[row * I + at] += columns[(row * Q + q) * P + p];
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(problem.what);
       std::vector<float> got(columns.size(), NAN), back(sums.size(), NAN);
       table.unfold(problem.call(got));
@@ -239,7 +239,7 @@ TEST_CASE("taps: a product, then fma; empty rows are 0; divisors last") {
           }
           expected.push_back(sum / 3.0f);
         }
-    each_rare_table([&](const rote::RareTable<float>& table) {
+    each_rare_kernels([&](const RareKernels<float>& table) {
       CAPTURE(std::string(table.isa));
       CAPTURE(inner);
       std::vector<float> y(expected.size(), NAN);

@@ -35,7 +35,7 @@ struct Problem {
     return {.T = T, .N = N, .V = V, .L = L, .blank = 0, .log_probs = x.data(), .labels = labels.data(), .input_lengths = input_lengths.data(),
             .target_lengths = target_lengths.data(), .alpha = alpha.data(), .loss = loss.data()};
   }
-  void run(const RareTable<Real>& table) {
+  void run(const CtcTable<Real>& table) {
     table.ctc(forward());
     table.ctc_backward({.forward = forward(), .dloss = dloss.data(), .of_scores = false, .dlog_probs = dx.data()});
   }
@@ -76,7 +76,7 @@ double all_alignments(const Problem<double>& p, int64_t n, std::vector<double>& 
 
 TEST_CASE("ctc: loss and gradient are those of all alignments") {
   Problem<double> p(6, 4, 4, 3);
-  p.run(rare_kernels<double>());
+  p.run(rare_kernels<CtcTable, double>());
   for (int64_t n = 0; n < p.N; ++n) {
     std::vector<double> share;
     const double total = all_alignments(p, n, share);
@@ -89,13 +89,13 @@ TEST_CASE("ctc: loss and gradient are those of all alignments") {
 
 TEST_CASE("ctc: every instruction set and thread count gives the same bits, close to f64") {
   Problem<double> exact(300, 5, 30, 40);
-  exact.run(rare_kernels<double>());
+  exact.run(rare_kernels<CtcTable, double>());
   Problem<float> first(300, 5, 30, 40);
-  first.run(*all_rare_tables().front());
+  first.run(*all_rare_kernels().front());
   // Rows are kept near 0, so an error is that of a few hundred roundings of numbers below 64, half of one ulp each.
   for (size_t n = 0; n < 5; ++n) CHECK(near(first.loss[n], exact.loss[n], 1e-6, 0));
   for (size_t i = 0; i < first.dx.size(); ++i) CHECK(near(first.dx[i], exact.dx[i], 0, 2e-4));
-  each_rare_table([&](const RareTable<float>& table) {
+  each_rare_kernels([&](const RareKernels<float>& table) {
     Problem<float> p(300, 5, 30, 40);
     p.run(table);
     CHECK(same_bits(p.loss, first.loss));
@@ -109,7 +109,7 @@ TEST_CASE("ctc: a target that no path reaches costs infinity, and has no gradien
   p.input_lengths = {3, 3};
   p.target_lengths = {3, 3};  // 1 1 1 needs two blanks between
   p.dloss = {1, 0};
-  p.run(rare_kernels<double>());
+  p.run(rare_kernels<CtcTable, double>());
   CHECK(p.loss[0] == std::numeric_limits<double>::infinity());
   CHECK(std::isfinite(p.loss[1]));
   for (int64_t t = 0; t < 3; ++t)

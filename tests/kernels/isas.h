@@ -19,16 +19,19 @@ inline std::vector<const KernelTable<double>*> tables<double>() {
 }
 
 template <class Real>
-std::vector<const RareTable<Real>*> rare_tables();
+std::vector<const RareKernels<Real>*> rare_kernels_of();
 
 template <>
-inline std::vector<const RareTable<float>*> rare_tables<float>() {
-  return all_rare_tables();
+inline std::vector<const RareKernels<float>*> rare_kernels_of<float>() {
+  return all_rare_kernels();
 }
 
 template <>
-inline std::vector<const RareTable<double>*> rare_tables<double>() {
-  return {&rare_kernels<double>()};
+inline std::vector<const RareKernels<double>*> rare_kernels_of<double>() {
+  static const RareKernels<double> held{rare_kernels<AttentionTable, double>(), rare_kernels<BatchNormTable, double>(), rare_kernels<GroupNormTable, double>(),
+                                        rare_kernels<CtcTable, double>(), rare_kernels<ConvTable, double>(), rare_kernels<WindowTable, double>(),
+                                        rare_kernels<TapsTable, double>(), "f64"};
+  return {&held};
 }
 
 }  // namespace rote::testing

@@ -11,7 +11,7 @@
 
 #include "kernels/functions.h"
 #include "kernels/pool.h"
-#include "kernels/table.h"
+#include "kernels/rare_table.h"
 
 namespace rote::testing {
 
@@ -24,9 +24,25 @@ inline std::vector<const KernelTable<float>*> all_tables() {
   return found;
 }
 
-inline std::vector<const RareTable<float>*> all_rare_tables() {
-  std::vector<const RareTable<float>*> found;
-  for (const KernelTable<float>* table : all_tables()) found.push_back(rare_kernel_table(table->isa));
+// The rare kernels of one instruction set together.
+template <class Real>
+struct RareKernels : AttentionTable<Real>, BatchNormTable<Real>, GroupNormTable<Real>, CtcTable<Real>, ConvTable<Real>, WindowTable<Real>, TapsTable<Real> {
+  const char* isa;
+};
+
+inline std::vector<const RareKernels<float>*> all_rare_kernels() {
+  static const std::vector<RareKernels<float>> held = [] {
+    std::vector<RareKernels<float>> found;
+    for (const KernelTable<float>* table : all_tables()) {
+      const char* isa = table->isa;
+      found.push_back({*rare_kernel_table<AttentionTable>(isa), *rare_kernel_table<BatchNormTable>(isa), *rare_kernel_table<GroupNormTable>(isa),
+                       *rare_kernel_table<CtcTable>(isa), *rare_kernel_table<ConvTable>(isa), *rare_kernel_table<WindowTable>(isa),
+                       *rare_kernel_table<TapsTable>(isa), isa});
+    }
+    return found;
+  }();
+  std::vector<const RareKernels<float>*> found;
+  for (const RareKernels<float>& kernels : held) found.push_back(&kernels);
   return found;
 }
 
@@ -47,8 +63,8 @@ void each_table(const F& test) {
   each_of(all_tables(), test);
 }
 template <class F>
-void each_rare_table(const F& test) {
-  each_of(all_rare_tables(), test);
+void each_rare_kernels(const F& test) {
+  each_of(all_rare_kernels(), test);
 }
 
 inline std::vector<float> random_values(int64_t n, uint32_t seed, float scale = 1) {
