@@ -164,7 +164,7 @@ class Builder : public YAML::EventHandler {
     double number = 0;
     if (core == "float" && value.number(number)) return number;
     const bool fits = (core == "int" && value.as_int()) || (core == "bool" && value.as_bool()) || (core == "null" && value.is_null());
-    ROTE_CHECK(fits, ArgumentError, at(mark), text, " has the tag ", tag, ", which does not fit; leave the tag out.");
+    ROTE_CHECK(fits, ArgumentError, at(mark), "a tag does not fit its value; leave the tag out.");
     return value;
   }
 
@@ -220,6 +220,13 @@ class Builder : public YAML::EventHandler {
   std::string fault_;  // told where the parser has nothing to say: to it, the 1 of a [1 that is not closed is a name
 };
 
+// A text of the parser may quote a byte of the file.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  return text;
+}
+
 // Throws YAML::Exception, and ArgumentError for what YAML may hold but arguments may not.
 Value document_of(const std::string& text, const std::string& who) {
   Builder builder(who, text.size() + 1);
@@ -238,7 +245,7 @@ Value parse_yaml(const std::string& text, const std::string& who) {
   try {
     value = document_of(text, who);
   } catch (const YAML::Exception& fault) {
-    throw ArgumentError(str(who, ":", fault.mark.line + 1, ": is not YAML, ", fault.msg, "."));
+    throw ArgumentError(str(who, ":", fault.mark.line + 1, ": is not YAML, ", printable(fault.msg), "."));
   }
   // The parser takes a quote that is never closed for closed at the end of the text, but not before a line that ends the document.
   try {

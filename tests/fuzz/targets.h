@@ -14,12 +14,13 @@ int tokenizer_json(const uint8_t* data, size_t size);
 int config_json(const uint8_t* data, size_t size);
 int table(const uint8_t* data, size_t size);
 int image(const uint8_t* data, size_t size);
+int yaml(const uint8_t* data, size_t size);
 
 struct Target {
   const char* name;  // of its folder in corpus/
   int (*run)(const uint8_t* data, size_t size);
 };
 inline constexpr Target kTargets[] = {
-    {"safetensors", safetensors}, {"gguf", gguf}, {"tokenizer_json", tokenizer_json}, {"config_json", config_json}, {"table", table}, {"image", image}};
+    {"safetensors", safetensors}, {"gguf", gguf}, {"tokenizer_json", tokenizer_json}, {"config_json", config_json}, {"table", table}, {"image", image}, {"yaml", yaml}};
 
 }  // namespace rote::fuzz
