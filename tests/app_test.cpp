@@ -55,6 +55,11 @@ TEST_CASE("rote: train, evaluate, predict, inspect and hash agree on one model")
   REQUIRE_MESSAGE(train.status == 0, train.err);
   CHECK(contains(train.out, "***** train metrics *****"));
   CHECK(contains(train.out, "***** eval metrics *****"));
+  CHECK(contains(train.out, "***** summary *****\n"));
+  CHECK(contains(train.out, "\n  BertForSequenceClassification, "));
+  CHECK(contains(train.out, " trained parameters, 12 updates, saved in out\n"));
+  CHECK(contains(app.train("plan", "--max_steps 1 --log_level info").err, "***** Running training *****\n  Num examples = 22\n  Num Epochs = 1\n  Num update steps per epoch = 6\n"));
+  CHECK_FALSE(contains(train.err, "Running training"));
   CHECK(contains(train.err, "classifier.weight"));  // the new head is reported
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(app.file("out"))) names.push_back(entry.path().filename().string());

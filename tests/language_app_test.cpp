@@ -138,9 +138,11 @@ TEST_CASE("rote train --streaming: the weights of the same rows read at once, in
     return result;
   };
   trained("read", "--train_sampling_strategy sequential");
-  const AppResult streamed = trained("streamed", "--streaming true --save_strategy steps --save_steps 13");
+  const AppResult streamed = trained("streamed", "--streaming true --save_strategy steps --save_steps 13 --log_level info");
   CHECK(app.hash("streamed") == app.hash("read"));
   CHECK_FALSE(contains(streamed.err, "left out"));
+  CHECK(contains(streamed.err, "  Total optimization steps = 20\n"));
+  CHECK_FALSE(contains(streamed.err, "Num Epochs"));  // as many as it takes
   trained("drawn", "--streaming --shuffle_buffer_size 50 --save_strategy steps --save_steps 13");
   CHECK(app.hash("drawn") != app.hash("read"));
   for (const char* how : {"", "--shuffle_buffer_size 50 "}) {

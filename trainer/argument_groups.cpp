@@ -16,6 +16,8 @@ T& T::set_training(const TrainingGroup& group) {
   max_steps = group.max_steps;
   gradient_accumulation_steps = group.gradient_accumulation_steps;
   seed = group.seed;
+  activation_checkpointing = group.gradient_checkpointing.value_or(group.activation_checkpointing);
+  gradient_checkpointing = *activation_checkpointing;
   return *this;
 }
 
@@ -26,13 +28,16 @@ T& T::set_evaluate(const EvaluateGroup& group) {
   do_eval = group.strategy != IntervalStrategy::no;
   eval_steps = group.steps;
   per_device_eval_batch_size = group.batch_size;
+  eval_accumulation_steps = group.accumulation_steps;
   eval_delay = group.delay;
+  prediction_loss_only = group.loss_only;
   return *this;
 }
 
 T& T::set_testing(const TestingGroup& group) {
   do_predict = true;
   per_device_eval_batch_size = group.batch_size;
+  prediction_loss_only = group.loss_only;
   return *this;
 }
 
@@ -86,6 +91,7 @@ T& T::set_dataloader(const DataloaderGroup& group) {
   dataloader_persistent_workers = group.persistent_workers;
   dataloader_prefetch_factor = group.prefetch_factor;
   dataloader_in_order = group.in_order;
+  auto_find_batch_size = group.auto_find_batch_size;
   ignore_data_skip = group.ignore_data_skip;
   data_seed = group.sampler_seed;
   return *this;

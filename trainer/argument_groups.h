@@ -22,6 +22,8 @@ struct TrainingGroup {
   int64_t max_steps = -1;
   int64_t gradient_accumulation_steps = 1;
   int64_t seed = 42;
+  bool activation_checkpointing = false;
+  std::optional<bool> gradient_checkpointing = {};  // its older name, which counts where it is given
 };
 
 // Sets do_eval by the strategy.
@@ -29,12 +31,15 @@ struct EvaluateGroup {
   IntervalStrategy strategy = IntervalStrategy::no;
   Number steps = 500;
   int64_t batch_size = 8;
+  std::optional<int64_t> accumulation_steps = {};
   Number delay = 0;
+  bool loss_only = false;
 };
 
 // Sets do_predict as well.
 struct TestingGroup {
   int64_t batch_size = 8;
+  bool loss_only = false;
 };
 
 struct SaveGroup {
@@ -81,6 +86,7 @@ struct DataloaderGroup {
   bool persistent_workers = false;
   std::optional<int64_t> prefetch_factor = {};
   bool in_order = true;
+  bool auto_find_batch_size = false;
   bool ignore_data_skip = false;
   std::optional<int64_t> sampler_seed = {};
 };

@@ -137,15 +137,18 @@ void resolve_accelerator_config(T& args, std::vector<std::string>& faults) {
   args.accelerator_config = all;
 }
 
-// The older names of activation checkpointing hold the same; they count where the present ones say nothing.
+// The older names of activation checkpointing hold the same; they count where the present ones say nothing. What layers keep stays in memory, and
+// backward goes through their second run as through any: the two options of the reference about that are off.
 void resolve_checkpointing(T& args, std::vector<std::string>& faults) {
-  args.gradient_checkpointing = args.activation_checkpointing = args.activation_checkpointing || args.gradient_checkpointing;
+  args.gradient_checkpointing = args.activation_checkpointing.value_or(args.gradient_checkpointing);
+  args.activation_checkpointing = args.gradient_checkpointing;
   if (!args.activation_checkpointing_kwargs) args.activation_checkpointing_kwargs = args.gradient_checkpointing_kwargs;
   args.gradient_checkpointing_kwargs = args.activation_checkpointing_kwargs;
-  if (!args.activation_checkpointing_kwargs) return;
-  for (const auto& [name, value] : *args.activation_checkpointing_kwargs)
-    if (name != "every_n_layers" || value.as_int() == nullptr || *value.as_int() < 1)
-      faults.push_back("--activation_checkpointing_kwargs: has " + name + " " + json_text(value) + "; it takes every_n_layers, a whole number from 1 on.");
+  for (const auto& [name, value] : args.activation_checkpointing_kwargs.value_or(ValueMap())) {
+    if (name == "every_n_layers" && value.as_int() && *value.as_int() >= 1) continue;
+    if ((name == "offload" || name == "use_reentrant") && value == Value(false)) continue;
+    faults.push_back("--activation_checkpointing_kwargs: has " + name + " " + json_text(value) + "; it takes every_n_layers, a whole number from 1 on.");
+  }
 }
 
 // Options that the optimizer or the schedule does not have are told with all other faults; values are judged where they are used.
@@ -206,7 +209,7 @@ std::string TrainingArguments::best_metric_key() const {
 }
 
 int64_t TrainingArguments::checkpointed_layers() const {
-  if (!activation_checkpointing) return 0;
+  if (!activation_checkpointing.value_or(gradient_checkpointing)) return 0;
   const Value* every = activation_checkpointing_kwargs ? activation_checkpointing_kwargs->find("every_n_layers") : nullptr;
   return every != nullptr ? *every->as_int() : 1;
 }

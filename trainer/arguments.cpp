@@ -184,7 +184,7 @@ ArgumentTable<T> make_table() {
                 {.name = "logging_nan_inf_filter", .help = "leave batches with a non-finite loss out of eval_loss; eval_nonfinite_steps counts them"}),
           field(&T::include_num_input_tokens_seen,
                 {.name = "include_num_input_tokens_seen", .help = "count and log input tokens", .flag_word = "all"}),
-          field(&T::log_level, {.name = "log_level", .help = "error and critical leave the progress bar out"}),
+          field(&T::log_level, {.name = "log_level", .help = "info tells the plan of a run; error and critical leave the progress bar out"}),
           field(&T::log_level_replica, {.name = "log_level_replica", .action = kIgnore, .reason = kOneProcess}),
           field(&T::disable_tqdm, {.name = "disable_tqdm", .help = "print log lines instead of a progress bar"}),
           field(&T::report_to, {.name = "report_to", .help = "trackers to write to", .words = reporter_words, .rules = kReporterRules, .one_word = true}),

@@ -53,9 +53,9 @@ struct TrainingArguments {
   Number max_grad_norm = 1.0;
   Number label_smoothing_factor = 0.0;
   std::optional<bool> tf32 = {};
-  bool activation_checkpointing = false;
+  std::optional<bool> activation_checkpointing = {};  // absent: what the older name below says; resolved() makes both names and both maps the same
   std::optional<ValueMap> activation_checkpointing_kwargs = {};
-  bool gradient_checkpointing = false;  // resolved() makes it and the next what the two above are
+  bool gradient_checkpointing = false;
   std::optional<ValueMap> gradient_checkpointing_kwargs = {};
   bool use_cache = false;
   std::optional<Number> neftune_noise_alpha = {};

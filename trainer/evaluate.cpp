@@ -15,7 +15,10 @@ Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bo
 }
 
 EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const EvaluationCall& call) {
+  const Stopwatch preparation;
   use_machine();
+  model_->eval();
+  const double prepared = preparation.seconds();
   const auto includes = [&](const char* word) { return std::find(args_.include_for_metrics.begin(), args_.include_for_metrics.end(), word) != args_.include_for_metrics.end(); };
   EvaluationPass pass;
   pass.dataset = dataset;
@@ -43,6 +46,7 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   }
   EvaluationOutput output = run_evaluation(*model_, pass, call.prefix);
   if (profile) profile->finish();
+  if (!started_ && !is_training_) output.preparation = prepared;
   return output;
 }
 
@@ -61,6 +65,15 @@ Metrics Trainer::evaluate(const data::AnyDataset& dataset, const std::string& pr
   handler_.fire(Event::evaluate, c, control_);
   memory_.end("eval", metrics);
   return metrics;
+}
+
+Metrics Trainer::evaluate(const std::string& name, const std::string& prefix, const std::vector<std::string>& ignore_keys) {
+  std::string names;
+  for (const auto& [known, dataset] : options_.eval_datasets) {
+    if (known == name) return evaluate(NamedDatasets{{known, dataset}}, prefix, ignore_keys);
+    names += (names.empty() ? "" : ", ") + known;
+  }
+  throw ArgumentError(str("evaluate: there is no dataset ", name, "; the options have ", names.empty() ? "none by name" : names, "."));
 }
 
 Metrics Trainer::evaluate(const NamedDatasets& datasets, const std::string& prefix, const std::vector<std::string>& ignore_keys) {

@@ -7,6 +7,7 @@
 #include "autograd/mode.h"
 #include "kernels/pool.h"
 #include "tensor/generator.h"
+#include "trainer/python_text.h"
 #include "trainer/speed.h"
 
 namespace rote {
@@ -195,6 +196,7 @@ Metrics evaluation_metrics(const EvaluationOutput& output, const std::string& pr
   for (const auto& [name, value] : computed)
     if (has_prefix(name)) metrics.set(name, value);
   if (output.loss) metrics.set(prefix + "_loss", *output.loss);
+  if (output.preparation) metrics.set(prefix + "_model_preparation_time", rounded(*output.preparation, 4));
   for (const auto& [name, value] : computed)
     if (!has_prefix(name)) metrics.set(prefix + "_" + name, value);
   if (output.nonfinite_batches > 0) metrics.set(prefix + "_nonfinite_steps", output.nonfinite_batches);

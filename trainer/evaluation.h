@@ -73,6 +73,7 @@ struct EvaluationPass {
 struct EvaluationOutput {
   EvalPrediction prediction;
   std::optional<double> loss;  // mean over rows of the loss of their batch
+  std::optional<double> preparation = {};  // seconds before the first batch, where they are to be told
   Metrics batch_metrics;
   int64_t rows = 0, batches = 0;
   int64_t nonfinite_batches = 0;  // whose loss was Inf or NaN

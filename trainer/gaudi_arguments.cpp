@@ -56,7 +56,6 @@ std::vector<Field<GaudiTrainingArguments>> make_fields() {
       memberless<G>({.name = "pipelining_fwd_bwd", .action = kReject, .reason = kNoDevice}, false),
       memberless<G>({.name = "ignore_eos", .action = kIgnore, .reason = "since generation ends at the end token"}, true),
       memberless<G>({.name = "non_blocking_data_copy", .action = kIgnore, .reason = "since data is where it is needed"}, false),
-      memberless<G>({.name = "profiling_with_stack", .action = kIgnore, .reason = "since a trace has no stacks of Python"}, false),
       memberless<G>({.name = "attn_implementation", .words = attention_words, .rules = kAttentionRules, .action = kIgnore, .reason = kOneAttention}, std::string("eager")),
       memberless<G>({.name = "flash_attention_recompute", .action = kReject, .reason = kNoDevice}, false),
       memberless<G>({.name = "flash_attention_fast_softmax", .action = kReject, .reason = kNoDevice}, false),

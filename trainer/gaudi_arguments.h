@@ -1,7 +1,7 @@
 // trainer/gaudi_arguments.h — GaudiTrainingArguments and GaudiConfig: the names and defaults of optimum-habana over the same arguments. No device is pretended.
 //
 // A script's arguments can be taken over: what the engine does is TrainingArguments', what only that device has is refused unless it is left at its default.
-// Its windows of throughput and profiling are RoteArguments'.
+// Its windows of throughput and profiling, and memory in its logs (log_memory), are RoteArguments'.
 #pragma once
 
 #include <optional>

@@ -77,6 +77,21 @@ void Trainer::split_batches(Run& run, int64_t rows) const {
   run.batches = run.rows_per_epoch ? ceil_div(*run.rows_per_epoch, run.batch) : run.batches * parts;
 }
 
+// What is about to run, for --log_level info and those that say more. A stream goes on for as many epochs as it takes.
+void Trainer::tell_plan(const Run& run) const {
+  if (args_.log_level > LogLevel::info) return;
+  const data::Dataset* rows = options_.train_dataset.rows;
+  std::vector<std::pair<const char*, int64_t>> lines = {{"Num examples", rows != nullptr ? rows->size() : static_cast<int64_t>(run.samples)}};
+  if (rows != nullptr) lines.insert(lines.end(), {{"Num Epochs", run.epochs}, {"Num update steps per epoch", run.updates_per_epoch}});
+  lines.insert(lines.end(), {{"Instantaneous batch size per device", run.batch},
+                             {"Total train batch size (w. parallel, distributed & accumulation)", run.batch * run.accumulation},
+                             {"Gradient Accumulation steps", run.accumulation},
+                             {"Total optimization steps", run.total_updates},
+                             {"Number of trainable parameters", get_num_trainable_parameters()}});
+  std::fprintf(stderr, "***** Running training *****\n");
+  for (const auto& [name, value] : lines) std::fprintf(stderr, "  %s = %lld\n", name, static_cast<long long>(value));
+}
+
 TrainOutput Trainer::train(const TrainCall& call) {
   TrainOutput output;
   with_default_control([&] { output = run_training(call); });
@@ -123,6 +138,7 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
                  static_cast<long long>(run.batch));
   if (!handler_.has<DefaultFlowCallback>())
     std::fprintf(stderr, "callbacks: there is no DefaultFlowCallback; nothing but the other callbacks asks for logs, evaluations and saves, or ends the run\n");
+  tell_plan(run);
   optimizer_->zero_grad();
   control_ = TrainerControl{};
   is_training_ = true;
@@ -352,7 +368,7 @@ double Trainer::audited_step(const nn::Batch& batch) {
   nn::Auditor auditor(*model_);
   const nn::RecomputeLayers recompute(args_.checkpointed_layers());
   const double loss = training_step(*model_, batch);
-  ROTE_CHECK(!args_.activation_checkpointing || recompute.layers() > 0, ArgumentError, "activation_checkpointing: ", model_->class_name(),
+  ROTE_CHECK(args_.checkpointed_layers() == 0 || recompute.layers() > 0, ArgumentError, "activation_checkpointing: ", model_->class_name(),
              " has no stack of layers that can run again; leave it out.");
   for (const std::string& line : auditor.finish(has_gradient).lines()) std::fprintf(stderr, "%s\n", line.c_str());
   audited_ = true;
@@ -417,7 +433,7 @@ void Trainer::log_evaluate_save(Run& run) {
 
 Metrics Trainer::evaluate_within_training() {
   try {
-    return options_.eval_datasets.empty() ? evaluate(nullptr, "eval", ignore_keys_for_eval_) : evaluate(options_.eval_datasets, "eval", ignore_keys_for_eval_);
+    return options_.eval_datasets.empty() ? evaluate(options_.eval_dataset, "eval", ignore_keys_for_eval_) : evaluate(options_.eval_datasets, "eval", ignore_keys_for_eval_);
   } catch (const MemoryError& error) {
     throw MemoryError(str("evaluate: with --per_device_eval_batch_size ", args_.per_device_eval_batch_size, ": ", error.what()));
   }

@@ -26,6 +26,8 @@ const ArgumentTable<RoteArguments>& RoteArguments::table() {
           field(&R::profiling_steps_eval,
                 {.name = "profiling_steps_eval", .help = "in profile/eval.json or test.json, 0 for none", .unit = "batches", .at_least = 0, .below = kMany}),
           field(&R::profiling_record_shapes, {.name = "profiling_record_shapes", .help = "with the shapes of each op's inputs"}),
+          memberless<R>({.name = "profiling_with_stack", .action = FieldAction::ignore, .reason = "since a trace has no stacks of Python", .beside = true}, false),
+          field(&R::log_memory, {.name = "log_memory", .help = "memory_allocated, max_memory_allocated and total_memory_available in every log, in GB"}),
       },
   };
   return rows;

@@ -25,6 +25,7 @@ struct RoteArguments {
   int64_t profiling_warmup_steps = 0, profiling_steps = 0;
   int64_t profiling_warmup_steps_eval = 0, profiling_steps_eval = 0;
   bool profiling_record_shapes = true;
+  bool log_memory = false;
 
   static const ArgumentTable<RoteArguments>& table();
 };

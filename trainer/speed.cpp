@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tensor/alloc.h"
+#include "trainer/python_text.h"
 
 namespace rote {
 
@@ -17,6 +18,13 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 Stopwatch::Stopwatch() : begun_(now()) {}
 
 double Stopwatch::seconds() const { return now() - begun_; }
+
+Metrics memory_in_gb(int64_t limit) {
+  const auto gb = [](int64_t bytes) { return rounded(static_cast<double>(bytes) / (1 << 30), 2); };
+  const MemoryFigures figures = memory_figures();
+  const int64_t available = limit > 0 ? std::min(limit, machine_memory()) : machine_memory();
+  return {{"memory_allocated", gb(figures.in_use)}, {"max_memory_allocated", gb(figures.peak)}, {"total_memory_available", gb(available)}};
+}
 
 void MemoryWatch::begin(const char* stage) {
   if (!on_ || stage_ != nullptr) return;

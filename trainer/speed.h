@@ -43,6 +43,10 @@ class Stopwatch {
   bool is_marked_ = false;
 };
 
+// memory_allocated, max_memory_allocated and total_memory_available of tensors as they are now, in 2^30 bytes with 2 decimals. limit: bytes, 0 for that of
+// the machine.
+Metrics memory_in_gb(int64_t limit);
+
 // Host memory by the allocator's counters over the stages init, train, eval and test. A stage inside another is part of that one.
 class MemoryWatch {
  public:

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ std::string metric_text(const std::string& name, const Value& value) {
   return python_str(value);
 }
 
+// What fills a text up to a width.
+std::string blanks(int64_t width, const std::string& text) { return std::string(static_cast<size_t>(width - code_points(text)), ' '); }
+
 ValueMap read_results(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in.good()) return {};
@@ -63,9 +67,36 @@ std::string metrics_text(const std::string& split, const Metrics& metrics) {
     name_width = std::max(name_width, code_points(name));
     value_width = std::max(value_width, code_points(lines.back().second));
   }
-  const auto blanks = [](int64_t width, const std::string& text) { return std::string(static_cast<size_t>(width - code_points(text)), ' '); };
   std::string out = "***** " + split + " metrics *****\n";
   for (const auto& [name, value] : lines) out += "  " + name + blanks(name_width, name) + " = " + blanks(value_width, value) + value + "\n";
+  return out;
+}
+
+std::string metrics_table(const std::vector<std::pair<std::string, Metrics>>& splits) {
+  std::map<std::string, std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> lines = {{""}};
+  for (size_t i = 0; i < splits.size(); ++i) {
+    const auto& [split, metrics] = splits[i];
+    lines[0].push_back(split);
+    for (const auto& [name, value] : metrics) {
+      std::vector<std::string>& row = rows[name.starts_with(split + "_") ? name.substr(split.size() + 1) : name];
+      row.resize(splits.size(), "-");
+      row[i] = metric_text(name, value);
+    }
+  }
+  for (const auto& [name, values] : rows) {
+    lines.push_back({name});
+    lines.back().insert(lines.back().end(), values.begin(), values.end());
+  }
+  std::vector<int64_t> widths(splits.size() + 1);
+  for (const auto& line : lines)
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], code_points(line[i]));
+  std::string out;
+  for (const auto& line : lines) {
+    out += "  " + line[0] + blanks(widths[0], line[0]);
+    for (size_t i = 1; i < line.size(); ++i) out += "  " + blanks(widths[i], line[i]) + line[i];
+    out += "\n";
+  }
   return out;
 }
 

@@ -1,9 +1,11 @@
-// trainer/text_forms.h — metrics as they are printed and saved: log_metrics, save_metrics, speed_metrics. No metric of its own.
+// trainer/text_forms.h — metrics as they are printed and saved: log_metrics, a table of splits, save_metrics, speed_metrics. No metric of its own.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trainer/state.h"
 
@@ -12,6 +14,9 @@ namespace rote {
 // The block that log_metrics prints: a title, then sorted names and aligned values. Runtimes as h:mm:ss.cc, `_mem_` as MB, total_flos as GF,
 // other floats with four decimals.
 std::string metrics_text(const std::string& split, const Metrics& metrics);
+
+// Splits side by side, a column each: names without `<split>_` in front, sorted, and `-` where a split lacks one.
+std::string metrics_table(const std::vector<std::pair<std::string, Metrics>>& splits);
 
 // Writes <folder>/<split>_results.json and, when combined, merges the metrics into <folder>/all_results.json. Throws IoError.
 struct SaveMetrics {

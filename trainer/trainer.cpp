@@ -84,7 +84,9 @@ std::unique_ptr<nn::Model> seeded(const ModelInit& model_init, int64_t seed) {
   return model;
 }
 
-void check_options(const TrainingArguments& args, const TrainerOptions& options) {
+void check_options(nn::Model& model, const TrainingArguments& args, const TrainerOptions& options) {
+  ROTE_CHECK(model.config() == nullptr || !model.class_name().ends_with("Model") || !model.signature().label_names().empty(), ArgumentError, "Trainer: ", model.class_name(),
+             " gives hidden states and takes no labels; train a class with a head, as AutoModelForSequenceClassification makes.");
   const bool evaluates = options.eval_dataset || !options.eval_datasets.empty();
   ROTE_CHECK(!options.eval_dataset || options.eval_datasets.empty(), ArgumentError, "Trainer: eval_dataset and eval_datasets are both given; give one.");
   ROTE_CHECK(args.eval_strategy == IntervalStrategy::no || evaluates, ArgumentError,
@@ -121,7 +123,7 @@ Trainer::Trainer(std::unique_ptr<nn::Model> own, nn::Model* model, const Trainin
       memory_(!args_.skip_memory_metrics), optimizer_(options_.optimizer), schedule_(options_.lr_scheduler) {
   memory_.begin("init");
   options_.rote = resolved(options_.rote);
-  check_options(args_, options_);
+  check_options(*model_, args_, options_);
   if (args_.label_smoothing_factor > 0) {
     nn::Config* config = model_->config();
     ROTE_CHECK(config != nullptr, ArgumentError, "label_smoothing_factor: the model has no config, which says what its labels are; override compute_loss.");
@@ -303,6 +305,8 @@ void Trainer::log(Logs logs, const std::optional<Speed>& speed) {
     if (speed)
       for (const auto& [name, value] : speed_metrics("train", *speed)) logs.set(name, value);
   }
+  if (options_.rote.log_memory)
+    for (const auto& [name, value] : memory_in_gb(options_.rote.memory_limit << 20)) logs.set(name, value);
   Logs entry = logs;
   entry.set("step", state_.global_step);
   state_.log_history.push_back(std::move(entry));

@@ -88,6 +88,8 @@ class Trainer {
   // `<prefix>_loss`, the metrics of compute_metrics, runtime and rates, logged and shown to callbacks. Without a dataset: that of the options,
   // or all of the named ones. ignore_keys: outputs that metrics do not see.
   Metrics evaluate(const data::AnyDataset& dataset = {}, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
+  // The one of the options' named datasets, as <prefix>_<name>. ArgumentError where there is none of the name.
+  Metrics evaluate(const std::string& name, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
   // Each in turn as <prefix>_<name>; the metrics of all.
   Metrics evaluate(const NamedDatasets& datasets, const std::string& prefix = "eval", const std::vector<std::string>& ignore_keys = {});
   PredictionOutput predict(const data::AnyDataset& dataset, const std::string& prefix = "test", const std::vector<std::string>& ignore_keys = {});
@@ -172,6 +174,7 @@ class Trainer {
   Run plan_run();
   void split_batches(Run& run, int64_t rows) const;
   std::vector<data::Example> used_columns(std::vector<data::Example> examples) const;
+  void tell_plan(const Run& run) const;
   RunScope scope_of(int64_t first_sample, int64_t samples) const;
   void begin_epoch(Run& run) const;
   Window next_window(const Run& run) const;

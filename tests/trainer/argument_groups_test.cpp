@@ -20,6 +20,12 @@ TEST_CASE("grouped setters: each sets its fields and returns the arguments") {
   CHECK(args.eval_delay == 0);  // the reference leaves it absent, and the run then fails
   CHECK(args.per_device_eval_batch_size == 64);
   CHECK(resolve(args).empty());
+  args.set_training({.gradient_checkpointing = true}).set_evaluate({.accumulation_steps = 2, .loss_only = true});
+  CHECK(args.checkpointed_layers() == 1);
+  CHECK(args.prediction_loss_only);
+  CHECK(*args.eval_accumulation_steps == 2);
+  CHECK_FALSE(args.set_testing({}).prediction_loss_only);
+  CHECK(args.set_training({}).checkpointed_layers() == 0);
 }
 
 TEST_CASE("grouped setters: saving, logging, optimizer, schedule, loading") {
@@ -28,7 +34,7 @@ TEST_CASE("grouped setters: saving, logging, optimizer, schedule, loading") {
       .set_logging({.steps = 10, .first_step = true})
       .set_optimizer({.name = "sgd", .learning_rate = 0.1, .args = "momentum=0.9"})
       .set_lr_scheduler({.name = "cosine", .max_steps = 100, .warmup_steps = 0.1})
-      .set_dataloader({.train_batch_size = 4, .drop_last = true, .sampler_seed = 7});
+      .set_dataloader({.train_batch_size = 4, .drop_last = true, .auto_find_batch_size = true, .sampler_seed = 7});
   CHECK(args.save_steps == 50);
   CHECK(args.save_total_limit == 2);
   CHECK(args.logging_steps == 10);
@@ -39,6 +45,7 @@ TEST_CASE("grouped setters: saving, logging, optimizer, schedule, loading") {
   CHECK(args.lr_scheduler_type == "cosine");
   CHECK(args.get_warmup_steps(100) == 10);
   CHECK(args.dataloader_drop_last);
+  CHECK(args.auto_find_batch_size);
   CHECK(args.sampler_seed() == 7);
   CHECK(resolve(args).empty());
 }

@@ -63,6 +63,18 @@ TEST_CASE("older names: the field they stand for takes the value, with a warning
   CHECK(args_of({"--warmup", "3"}).warmup_steps == 3);  // an older name makes no beginning ambiguous
 }
 
+TEST_CASE("activation checkpointing: the older names hold the same, and the present ones win (1.2)") {
+  const T by_older = args_of({"--gradient_checkpointing", "--gradient_checkpointing_kwargs", "{\"every_n_layers\": \"2\", \"use_reentrant\": false}"});
+  CHECK(*by_older.activation_checkpointing);
+  CHECK(by_older.checkpointed_layers() == 2);
+  CHECK(by_older.activation_checkpointing_kwargs == by_older.gradient_checkpointing_kwargs);
+  const T both = args_of({"--gradient_checkpointing", "--activation_checkpointing", "false"});
+  CHECK_FALSE(*both.activation_checkpointing);
+  CHECK_FALSE(both.gradient_checkpointing);
+  CHECK(T{.gradient_checkpointing = true}.checkpointed_layers() == 1);
+  CHECK_FALSE(*resolved(T{}).activation_checkpointing);
+}
+
 TEST_CASE("names without an effect take any value and say so once; the default says nothing") {
   const Words lines[] = {{"--ddp_timeout", "60"},          {"--dataloader_num_workers", "2"}, {"--hub_model_id", "me/model"},        {"--log_level_replica", "error"},
                          {"--overwrite_output_dir"},       {"--use_legacy_prediction_loop"},  {"--no_average_tokens_across_devices"}, {"--torch_empty_cache_steps", "3"},
@@ -133,6 +145,22 @@ TEST_CASE("accelerator_config: a map, JSON or a file, completed in order; num_st
         "--accelerator_config: num_steps is 0; it must be a whole number from 1 on.");
   CHECK(fault_of({"--accelerator_config", "{broken"}).find("--accelerator_config: is not JSON at line 1") == 0);
   CHECK(fault_of({"--accelerator_config", folder.file("none.json")}) == "--accelerator_config: read " + folder.file("none.json") + ": No such file or directory.");
+}
+
+TEST_CASE("maps in texts: texts of numbers and truth values become these, at any depth, in every spelling (1.13)") {
+  const ValueMap kwargs = *args_of({"--activation_checkpointing_kwargs={\"every_n_layers\": \"+2\"}"}).activation_checkpointing_kwargs;
+  CHECK(*kwargs.find("every_n_layers") == Value(2));
+  ValueMap map;
+  REQUIRE(take(Value(R"({"a": "1e-5", "b": "-1", "c": "TRUE", "d": {"e": ["0.5", "False", "x1"]}, "f": null, "g": 3})"), map));
+  CHECK(map == ValueMap{{"a", 1e-5}, {"b", -1}, {"c", true}, {"d", ValueMap{{"e", ValueList{0.5, false, "x1"}}}}, {"f", Value()}, {"g", 3}});
+}
+
+TEST_CASE("what a map gives: nothing is no list of trackers, and no delay; an unknown word is refused (1.13)") {
+  CHECK(from_map<T>({{"report_to", Value()}}).report_to.empty());
+  CHECK_THROWS_WITH_AS(from_map<T>({{"eval_delay", Value()}}), "--eval_delay: got None; it must be a number.", ArgumentError);
+  CHECK_THROWS_WITH_AS(from_map<T>({{"max_grad_norm", Value()}}), "--max_grad_norm: got None; it must be a number.", ArgumentError);
+  CHECK(fault_of({"--log_level", "loud"}).find("--log_level: there is no loud; choose one of detail, debug, ") == 0);
+  CHECK(fault_of({"--train_sampling_strategy", "shuffled"}).find("--train_sampling_strategy: there is no shuffled; choose one of random, ") == 0);
 }
 
 TEST_CASE("loading: nothing fetches ahead without workers, and the CPU pins no memory") {

@@ -77,6 +77,7 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
         "--lr_scheduler_type: there is no cosin; did you mean cosine? The words are linear, cosine, cosine_with_restarts, polynomial, constant, "
         "constant_with_warmup, inverse_sqrt, cosine_with_min_lr, cosine_warmup_with_min_lr, warmup_stable_decay, reduce_lr_on_plateau, greedy.\n");
   CHECK(faults_of(T{.lr_scheduler_type = "greedy"}) == "--lr_scheduler_type: greedy follows a metric, but --eval_strategy is no; set it to steps or epoch.\n");
+  CHECK(faults_of(T{.label_smoothing_factor = 1}) == "--label_smoothing_factor: is 1; it must be at least 0 and below 1.\n");
   CHECK(faults_of(T{.optim = "sgdx"}) == "--optim: there is no sgdx; did you mean sgd? The words are adamw_torch, adamw_torch_fused, sgd, adagrad, rmsprop, adafactor, "
         "lion_32bit, ademamix, adamw_hf, adam, sgdw, adadelta, adamax, nadam, radam, rprop, asgd.\n");
   CHECK(faults_of(T{.logging_steps = 0}) ==
@@ -104,6 +105,8 @@ TEST_CASE("arguments: the best model needs evaluations that fall on saves") {
   CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 0.1, .save_steps = 0.3, .load_best_model_at_end = true}) == "");
   CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 0.2, .save_steps = 0.3, .load_best_model_at_end = true}) != "");
   CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 0.5, .save_steps = 3, .load_best_model_at_end = true}) == "");
+  CHECK(faults_of(T{.eval_strategy = steps, .eval_steps = 2, .save_steps = 0.5, .load_best_model_at_end = true}) ==
+        "--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are 0.5 and 2.\n");
   CHECK(faults_of(T{.save_strategy = SaveStrategy::best, .metric_for_best_model = "loss"})
             .find("--save_strategy: is best, but --eval_strategy is no;") == 0);
   CHECK(faults_of(T{.eval_strategy = steps, .save_strategy = SaveStrategy::best}) ==

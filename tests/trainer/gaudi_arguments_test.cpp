@@ -5,6 +5,7 @@
 #include "tests/support/place.h"
 #include "trainer/gaudi_arguments.h"
 #include "trainer/parser.h"
+#include "trainer/rote_arguments.h"
 
 using namespace rote;
 
@@ -34,6 +35,20 @@ TEST_CASE("gaudi arguments: the same lines and rules, no device pretended") {
                        "--distribution_strategy: fast_ddp cannot be used, since there is no such device here.\n--max_hpu_graphs: 3 cannot be used, since there is no such device here.\n"
                        "--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.",
                        ArgumentError);
+}
+
+TEST_CASE("gaudi arguments: with RoteArguments a line has all names, windows of throughput and profiling among them") {
+  const auto parsed = parse_words({"--throughput_warmup_steps", "2", "--adjust_throughput", "--profiling_steps", "3", "--no_profiling_record_shapes", "--profiling_with_stack", "--log_memory"}, kUsage,
+                                  GaudiTrainingArguments{}, RoteArguments{});
+  const RoteArguments& rote = std::get<1>(parsed.values);
+  CHECK(rote.throughput_warmup_steps == 2);
+  CHECK(rote.adjust_throughput);
+  CHECK(rote.profiling_steps == 3);
+  CHECK_FALSE(rote.profiling_record_shapes);
+  CHECK(rote.log_memory);
+  CHECK(parsed.warnings == std::vector<std::string>{"--profiling_with_stack: has no effect, since a trace has no stacks of Python."});
+  CHECK_THROWS_WITH_AS(parse_words({"--throughput_warmup_steps", "-1"}, kUsage, GaudiTrainingArguments{}, RoteArguments{}),
+                       "--throughput_warmup_steps: is -1; it must be at least 0 and below 1000000000.", ArgumentError);
 }
 
 TEST_CASE("GaudiConfig: from a file or a folder, other keys left alone, types checked") {

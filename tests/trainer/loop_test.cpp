@@ -506,6 +506,8 @@ TEST_CASE("activation_checkpointing: the bits stay; a model without layers is re
   CHECK(hash() == plain);
   args.activation_checkpointing_kwargs = ValueMap{{"offload", true}};
   CHECK_THROWS_WITH_AS(resolved(args), "--activation_checkpointing_kwargs: has offload true; it takes every_n_layers, a whole number from 1 on.", ArgumentError);
+  args.activation_checkpointing_kwargs = ValueMap{{"offload", false}, {"use_reentrant", false}};
+  CHECK(resolved(args).checkpointed_layers() == 1);
   args.activation_checkpointing_kwargs.reset();
   Tiny tiny;
   const data::ListDataset rows = points({0, 1, 0, 1});

@@ -70,6 +70,16 @@ TEST_CASE("metrics_text: sorted, aligned, times and sizes in their units") {
         "  train_runtime             = 1:02:03.45\n");
 }
 
+TEST_CASE("metrics_table: one row a name, one column a split, a dash where there is nothing") {
+  CHECK(metrics_table({{"train", {{"train_runtime", 3723.4567}, {"train_loss", 0.123456}, {"epoch", 3.0}}}, {"eval", {{"eval_loss", 0.25}, {"eval_accuracy", 0.5}, {"epoch", 3.0}}}}) ==
+        "                 train  eval\n"
+        "  accuracy           -   0.5\n"
+        "  epoch            3.0   3.0\n"
+        "  loss          0.1235  0.25\n"
+        "  runtime   1:02:03.45     -\n");
+  CHECK(metrics_table({{"train", {{"train_loss", 1}}}}) == "        train\n  loss      1\n");
+}
+
 TEST_CASE("metrics_text, save_metrics: the shared cases, byte for byte") {
   const ValueMap file = shared_cases("text/text.json");
   if (file.empty()) return;  // skipped

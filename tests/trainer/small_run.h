@@ -112,7 +112,7 @@ inline std::vector<Logs> timeless(const std::vector<Logs>& history) {
   for (const Logs& entry : history) {
     Logs kept;
     for (const auto& [key, value] : entry)
-      if (!key.ends_with("_runtime") && !key.ends_with("_per_second")) kept.set(key, value);
+      if (!key.ends_with("_runtime") && !key.ends_with("_preparation_time") && !key.ends_with("_per_second")) kept.set(key, value);
     out.push_back(std::move(kept));
   }
   return out;

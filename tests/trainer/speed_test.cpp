@@ -93,6 +93,27 @@ TEST_CASE("skip_memory_metrics: false adds them to train, evaluate and predict, 
   CHECK(keys_of(run.trainer->predict(run.eval_rows).metrics).ends_with("test_mem_cpu_alloc_delta test_mem_cpu_peaked_delta"));
 }
 
+TEST_CASE("log_memory: what tensors hold, held at most and may hold, in GB, behind the rest of each log") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.max_steps = 1;
+  args.logging_strategy = IntervalStrategy::steps;
+  args.logging_steps = 1;
+  SmallRunOptions options;
+  options.trainer.rote.log_memory = true;
+  SmallRun run(args, std::move(options));
+  run.train();
+  const std::vector<Logs>& history = run.trainer->state().log_history;
+  CHECK(keys_of(history[0]) == "loss grad_norm learning_rate epoch memory_allocated max_memory_allocated total_memory_available step");
+  CHECK(history.back().find("total_memory_available") != nullptr);
+  const Tensor held = empty({int64_t{1} << 26});  // a quarter of a GB
+  const Metrics now = memory_in_gb(int64_t{3} << 29);
+  CHECK(number_at(now, "memory_allocated") >= 0.25);
+  CHECK(number_at(now, "max_memory_allocated") >= number_at(now, "memory_allocated"));
+  CHECK(number_at(now, "total_memory_available") == 1.5);
+  CHECK(number_at(memory_in_gb(0), "total_memory_available") > 1.5);
+}
+
 TEST_CASE("throughput: warm-up and interruptions are left out of the rates, not of the runtime; tokens where asked for") {
   const TempFolder folder;
   TrainingArguments args = quiet_args(folder.path());

@@ -98,6 +98,11 @@ TEST_CASE("Trainer: what cannot be done is refused before output_dir is made") {
     args.load_best_model_at_end = true;
     CHECK_THROWS_AS(build(), ArgumentError);
   }
+  SUBCASE("a model of hidden states (1.16)") {
+    nn::BertModel bare(small_bert());
+    CHECK_THROWS_WITH_AS(Trainer(bare, args, {.train_dataset = &rows}),
+                         "Trainer: BertModel gives hidden states and takes no labels; train a class with a head, as AutoModelForSequenceClassification makes.", ArgumentError);
+  }
   SUBCASE("an output_dir below a file") {
     args.output_dir = folder.file("file", "x") + "/out";
     CHECK_THROWS_WITH_AS(build(), ("output_dir: cannot create " + args.output_dir + ": Not a directory.").c_str(), IoError);
@@ -281,13 +286,15 @@ TEST_CASE("evaluate: before any training the epoch is the integer 0") {
   const TempFolder folder;
   SmallRun run(quiet_args(folder.path()));
   const Metrics metrics = run.trainer->evaluate();
-  CHECK(keys_of(metrics) == "eval_loss eval_runtime eval_samples_per_second eval_steps_per_second epoch");
+  CHECK(keys_of(metrics) == "eval_loss eval_model_preparation_time eval_runtime eval_samples_per_second eval_steps_per_second epoch");
   REQUIRE(metrics.find("epoch")->as_int() != nullptr);
   CHECK(*metrics.find("epoch")->as_int() == 0);
   CHECK(joined(run.events) == "prediction_step@0 log@0 evaluate@0");
   const PredictionOutput output = run.trainer->predict(run.eval_rows);
-  CHECK(keys_of(output.metrics) == "test_loss test_runtime test_samples_per_second test_steps_per_second");
+  CHECK(keys_of(output.metrics) == "test_loss test_model_preparation_time test_runtime test_samples_per_second test_steps_per_second");
   CHECK(run.trainer->state().log_history.size() == 1);
+  run.train();
+  CHECK(keys_of(run.trainer->evaluate()) == "eval_loss eval_runtime eval_samples_per_second eval_steps_per_second epoch");
 }
 
 TEST_CASE("predict: a row has the same bits in a batch of any size, however it is padded") {
@@ -328,6 +335,9 @@ TEST_CASE("evaluate: named datasets come one after another, each logged; the bes
   CHECK(all.find("eval_short_loss") != nullptr);
   CHECK(all.find("eval_long_samples_per_second") != nullptr);
   CHECK(trainer.evaluate(NamedDatasets{{"own", &few}}, "p").find("p_own_loss") != nullptr);
+  CHECK(trainer.evaluate("short").find("eval_short_loss") != nullptr);
+  CHECK(trainer.evaluate("long", "late").find("late_long_loss") != nullptr);
+  CHECK_THROWS_WITH_AS(trainer.evaluate("shrt"), "evaluate: there is no dataset shrt; the options have short, long.", ArgumentError);
   CHECK_THROWS_WITH_AS(trainer.evaluate(NamedDatasets{{"none", nullptr}}), "evaluate: there is no dataset behind the name none; give one.", ArgumentError);
 }
 

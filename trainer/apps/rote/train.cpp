@@ -7,6 +7,7 @@
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/argument_files.h"
 #include "trainer/parser.h"
+#include "trainer/python_text.h"
 #include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
@@ -39,6 +40,15 @@ void show(const TrainingArguments& args, const std::string& split, const Metrics
   std::fputs(metrics_text(split, metrics).c_str(), stdout);
   std::fflush(stdout);
   save_metrics(args.output_dir, split, metrics);
+}
+
+// The whole run at a glance, its splits side by side.
+std::string summary(const Trainer& trainer, const std::vector<std::pair<std::string, Metrics>>& splits) {
+  const TrainerState& state = trainer.state();
+  std::string out = "***** summary *****\n" + metrics_table(splits);
+  out += str("  ", trainer.model().class_name(), ", ", trainer.get_num_trainable_parameters(), " trained parameters, ", state.global_step, " updates, saved in ", trainer.args().output_dir, "\n");
+  if (state.best_metric) out += str("  best ", trainer.args().best_metric_key(), " ", python_float(rounded(static_cast<double>(*state.best_metric), 4)), state.best_model_checkpoint ? ", " + *state.best_model_checkpoint : "", "\n");
+  return out;
 }
 
 // Texts are as long as targets where nothing else is said.
@@ -91,11 +101,14 @@ int train(int argc, char** argv) {
     trainer.save_model(args.output_dir);
     trainer.save_state();
     show(args, "train", result.metrics);
+    std::vector<std::pair<std::string, Metrics>> splits = {{"train", result.metrics}};
     if (prepared.eval_dataset) {
       Metrics metrics = trainer.evaluate();
       if (prepared.complete_metrics) prepared.complete_metrics(metrics);
       show(args, "eval", metrics);
+      splits.emplace_back("eval", metrics);
     }
+    std::fputs(summary(trainer, splits).c_str(), stdout);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& fault) {
