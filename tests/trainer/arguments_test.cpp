@@ -56,6 +56,21 @@ TEST_CASE("arguments: what follows from the rest is filled in, and resolving twi
   CHECK(TrainingArguments{.seed = 7, .data_seed = 8}.sampler_seed() == 8);
 }
 
+TEST_CASE("arguments: what is derived, of one process on one device (1.14)") {
+  const TrainingArguments args = resolved(TrainingArguments{.per_device_train_batch_size = 3, .log_level = LogLevel::info, .per_device_eval_batch_size = 5, .ddp_timeout = 60});
+  CHECK(args.train_batch_size() == 3);
+  CHECK(args.eval_batch_size() == 5);
+  CHECK(args.n_gpu() == 0);
+  CHECK(args.world_size() == 1);
+  CHECK(args.process_index() + args.local_process_index() == 0);
+  CHECK(args.parallel_mode() == "not_parallel");
+  CHECK(args.device() == "cpu");
+  CHECK(args.should_log());
+  CHECK(args.should_save());
+  CHECK(args.get_process_log_level() == LogLevel::info);
+  CHECK(args.ddp_timeout_delta() == 60);
+}
+
 TEST_CASE("arguments: a tilde in output_dir is the home folder") {
   const std::string dir = resolved(TrainingArguments{.output_dir = "~/runs"}).output_dir;
   CHECK(dir == std::string(getenv("HOME") ? getenv("HOME") : "~") + "/runs");

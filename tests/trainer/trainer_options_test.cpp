@@ -8,6 +8,8 @@
 #include "nn/loss.h"
 #include "optim/registry.h"
 #include "tests/trainer/small_run.h"
+#include "tests/trainer/tiny_model.h"
+#include "trainer/text/tokenizer.h"
 
 namespace rote::testing {
 
@@ -159,6 +161,22 @@ TEST_CASE("compute_loss_func: sees the outputs, the labels and the window's coun
   seen.clear();
   own.trainer->evaluate();
   CHECK(seen == std::vector<std::string>{"i64[5] of 5"});
+}
+
+TEST_CASE("Trainer: a tokenizer makes the collator pad, without one rows must be of one length (1.16)") {
+  struct Opened : Trainer {
+    using Trainer::eval_batch;
+    using Trainer::Trainer;
+  };
+  const TempFolder folder;
+  write_tiny_model(folder.file("model"));
+  const auto model = small_classifier();
+  const data::ListDataset rows = small_rows(4);
+  const text::Tokenizer tokenizer = text::Tokenizer::from_folder(folder.file("model"));
+  const Opened padding(*model, quiet_args(folder.file("out")), {.processing_class = ProcessingClass(tokenizer)});
+  CHECK(describe(padding.eval_batch(rows, {0, 1})["input_ids"]) == "i64[2,8]");
+  const Opened stacking(*model, quiet_args(folder.file("out")), {});
+  CHECK_THROWS_AS(stacking.eval_batch(rows, {0, 1}), ArgumentError);
 }
 
 TEST_CASE("label_smoothing_factor: needs a config, is off for several labels at once, and moves the loss as the formula says") {
