@@ -120,7 +120,7 @@ std::string word_fault(const ArgumentRow& row, const Value& value) {
   for (const Value& word : row.words) known.push_back(python_str(word));
   const std::string near = nearest(python_str(value), known.data(), static_cast<int64_t>(known.size()));
   return str("--", row.name, ": there is no ", python_str(value), near.empty() ? "" : str("; did you mean ", near, "?"),
-             near.empty() ? "; choose one of " : " The words are ", joined_words(row), ".");
+             near.empty() ? "; choose one of " : " The words are ", joined_words(row), value.as_bool() ? ", in quotes." : ".");  // YAML's no is false
 }
 
 std::string range_fault(const ArgumentRow& row, const Value& value) {
