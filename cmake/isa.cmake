@@ -25,7 +25,9 @@ endforeach()
 
 # Kernels are optimised in every build: at -O0 the always_inline vector layer would make the debug tests useless.
 function(rote_isa_options target isa)
-  if(ROTE_SANITIZE)
+  if(ROTE_LEVEL)
+    set(level ${ROTE_LEVEL})
+  elseif(ROTE_SANITIZE)
     set(level -O1)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(level -O2)

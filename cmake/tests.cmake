@@ -61,3 +61,10 @@ foreach(command rote rote-conformance train_mlp own_op weighted_loss test_lane)
     add_dependencies(test-house ${command})
   endif()
 endforeach()
+
+# The golden job alone, for scripts/test-golden: rooms up to optim, and of the trainer its two files.
+add_executable(golden_run EXCLUDE_FROM_ALL tests/golden_run.cpp trainer/golden_job.cpp trainer/golden_links.cpp)
+target_link_libraries(golden_run PRIVATE rote_optim)
+if(CMAKE_CROSSCOMPILING)
+  target_link_options(golden_run PRIVATE -static)
+endif()
