@@ -28,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"tokenize", "the pieces and ids that a model's tokenizer makes of texts", rote::app::tokenize},
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
+    {"verify", "whether this machine keeps the arithmetic contract, by a small job whose bits are published", rote::app::verify},
     {"inspect", "parameters, shapes, dtypes and configuration of a saved model", rote::app::inspect},
     {"convert", "a model of safetensors, GGUF or the hub's cache as a folder of safetensors", rote::app::convert},
     {"env", "processor, instruction set, threads, build and arithmetic contract", rote::app::env},

@@ -20,6 +20,7 @@ int pipeline(int argc, char** argv);
 int tokenize(int argc, char** argv);
 int tokenizer(int argc, char** argv);
 int hash(int argc, char** argv);
+int verify(int argc, char** argv);
 int inspect(int argc, char** argv);
 int convert(int argc, char** argv);
 int env(int argc, char** argv);

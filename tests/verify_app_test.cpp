@@ -1,0 +1,31 @@
+// tests/verify_app_test.cpp — `rote verify --links` gives the published links, and docs/reproducibility.md recomputes what `rote hash` prints.
+#include <doctest/doctest.h>
+
+#include "tensor/safetensors.h"
+#include "tests/app.h"
+#include "trainer/golden_job.h"
+
+namespace rote::testing {
+
+TEST_CASE("rote verify: --links prints a line a step, the published ones") {
+  const AppFolder app;
+  const AppResult result = app.rote("verify --links");
+  CHECK(result.status == 0);
+  std::string expected;
+  for (const char* link : golden_links()) expected += str(link, "\n");
+  CHECK(result.out == expected);
+}
+
+TEST_CASE("docs: the hash of reproducibility.md is that of rote hash") {
+  const AppFolder app;
+  save_safetensors(app.file("weights.safetensors"), {{"b.weight", from_values({2, 2}, std::vector<float>{1, -2, 0.5f, 3e-40f})}, {"a", from_values({3}, std::vector<int64_t>{-1, 0, 7})}, {"b.bias", from_values({}, std::vector<double>{0.1})}});
+  const std::string page = read_text(source_folder() + "/docs/reproducibility.md"), fence = "```python\n";
+  const size_t begin = page.find(fence) + fence.size(), end = page.find("```", begin);
+  REQUIRE(end != std::string::npos);
+  app.folder.file("hash.py", page.substr(begin, end - begin));
+  const std::string expected = app.rote("hash weights.safetensors").out;
+  CHECK(expected.size() == 65);
+  CHECK(run_command("cd '" + app.folder.path() + "' && python3 hash.py weights.safetensors").output == expected);
+}
+
+}  // namespace rote::testing
