@@ -78,6 +78,11 @@ void OutputFile::write(const void* data, int64_t n) {
   }
 }
 
+void OutputFile::overwrite(const std::string& begin) {
+  const ssize_t put = ::pwrite(descriptor_, begin.data(), begin.size(), 0);
+  ROTE_CHECK(put == static_cast<ssize_t>(begin.size()), IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
+}
+
 void OutputFile::commit(bool sync) {
   ROTE_CHECK(!sync || ::fsync(descriptor_) == 0, IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
   // Some file systems report a full disk only here.

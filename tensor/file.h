@@ -38,6 +38,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, int64_t n);
+  void overwrite(const std::string& begin);  // the first bytes again; the next write() goes on at the end
   // sync: the bytes are on the disk before the name is (fsync).
   void commit(bool sync);
 

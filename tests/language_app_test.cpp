@@ -172,6 +172,32 @@ TEST_CASE("rote train --streaming: the weights of the same rows read at once, in
   CHECK(contains(refused("--task causal-lm --config_name gpt2 --train_file train.txt --shuffle_buffer_size 5"), "--shuffle_buffer_size: is for --streaming; "));
 }
 
+TEST_CASE("rote tokenize --output_file: a file of tokens trains and evaluates as the text that it was made of") {
+  const LanguageFolder app;
+  for (const char* name : {"train", "test"}) {
+    const AppResult made = app.rote(std::string("tokenize --model_name_or_path bpe --files ") + name + ".txt --output_file " + name + ".npy");
+    REQUIRE_MESSAGE(made.status == 0, made.err);
+    CHECK(contains(made.out, std::string(name) + ".npy: "));
+  }
+  const std::string model = "--config_name gpt2 --tokenizer_name bpe --block_size 16 --max_steps 12 ";
+  const AppResult texts = app.run("causal-lm", model + "--train_file train.txt --validation_file test.txt", "texts", "");
+  const AppResult tokens = app.run("causal-lm", model + "--train_file train.npy --validation_file test.npy", "tokens", "");
+  REQUIRE_MESSAGE(tokens.status == 0, tokens.err);
+  CHECK(app.hash("tokens") == app.hash("texts"));
+  CHECK(shown(tokens.out, "eval_loss") == shown(texts.out, "eval_loss"));
+  CHECK(shown(tokens.out, "perplexity") == shown(texts.out, "perplexity"));
+  CHECK(shown(tokens.out, "bits_per_byte") == "");  // the bytes of the text are not known
+  CHECK(contains(tokens.err, "train.npy: "));
+  REQUIRE(app.rote("tokenize --model_name_or_path wordpiece --files train.txt --output_file words.npy").status == 0);
+  const std::string masked = "--config_name bert --tokenizer_name wordpiece --train_file words.npy --max_seq_length 16 --max_steps 2 ";
+  CHECK(app.run("masked-lm", masked, "masked", "").status == 0);
+  CHECK(contains(app.run("masked-lm", masked, "none", "--line_by_line").err, "--line_by_line: words.npy holds tokens, which have no lines; "));
+  CHECK(contains(app.run("masked-lm", masked, "none", "--whole_word_mask").err, "--whole_word_mask: words.npy holds tokens, of which words are not known; "));
+  CHECK(contains(app.run("masked-lm", masked, "none", "--streaming").err, "--streaming: words.npy is mapped into memory, not held; leave it out."));
+  CHECK(contains(app.rote("tokenize --model_name_or_path bpe --files train.txt").err, "--files and --output_file belong together; give both."));
+  CHECK(contains(app.rote("tokenize --model_name_or_path bpe --files train.txt --output_file x.bin").err, "--output_file: x.bin must end in .npy."));
+}
+
 TEST_CASE("rote train --task seq2seq: T5 learns a target that its text holds") {
   const LanguageFolder app;
   const std::string model = "--config_name t5 --tokenizer_name wordpiece --train_file pairs.tsv --validation_file pairs.tsv --label_column_name target --max_source_length 24 --max_target_length 12";

@@ -42,7 +42,7 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
   static const ArgumentTable<T> rows = {
       "training data",
       {
-          field(&T::train_file, {.name = "train_file", .help = "rows to train on: .csv .tsv .jsonl; texts alone .txt too; tagged words .tsv .conll .txt .jsonl; questions .json .jsonl"}),
+          field(&T::train_file, {.name = "train_file", .help = "rows to train on: .csv .tsv .jsonl; texts alone .txt too, or tokens .npy; tagged words .tsv .conll .txt .jsonl; questions .json .jsonl"}),
           field(&T::train_dir, {.name = "train_dir", .help = "pictures to train on, .png .jpg .jpeg in a folder for each class, in place of a file"}),
           field(&T::config_name, {.name = "config_name", .help = "folder of a config.json: new weights in place of --model_name_or_path"}),
           field(&T::streaming, {.name = "streaming", .help = "read --train_file while it is trained on, again and again up to --max_steps, and hold few rows: text-classification, masked-lm, causal-lm"}),
