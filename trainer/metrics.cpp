@@ -1,8 +1,10 @@
 // trainer/metrics.cpp — counting agreements.
 #include "trainer/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "kernels/check.h"
 
@@ -49,14 +51,16 @@ Scores precision_recall_f1(const Labels& predictions, const Labels& labels, Scor
 
   Counts all;
   Scores sum;
+  double weights = 0;
   for (const auto& [label, c] : counts) {
     all = {all.hits + c.hits, all.predicted + c.predicted, all.present + c.present};
     const Scores one = scores_of(c);
-    sum = {sum.precision + one.precision, sum.recall + one.recall, sum.f1 + one.f1};
+    const double weight = options.average == Average::weighted ? c.present : 1.0;
+    sum = {sum.precision + weight * one.precision, sum.recall + weight * one.recall, sum.f1 + weight * one.f1};
+    weights += weight;
   }
   if (options.average == Average::micro) return scores_of(all);
-  const double classes = static_cast<double>(counts.size());
-  return {sum.precision / classes, sum.recall / classes, sum.f1 / classes};
+  return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
 }
 
 double matthews_correlation(const Labels& predictions, const Labels& labels) {
@@ -84,5 +88,30 @@ double pearson_correlation(const std::vector<double>& predictions, const std::ve
   }
   return xy / (std::sqrt(xx) * std::sqrt(yy));
 }
+
+namespace {
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end + 1) / 2;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+double spearman_correlation(const std::vector<double>& predictions, const std::vector<double>& labels) {
+  check_sizes("spearman_correlation", predictions.size(), labels.size());
+  for (const std::vector<double>* values : {&predictions, &labels})
+    if (std::any_of(values->begin(), values->end(), [](double x) { return std::isnan(x); })) return NAN;  // it has no rank
+  return pearson_correlation(ranks_of(predictions), ranks_of(labels));
+}
+
+double perplexity(double mean_loss) { return std::exp(mean_loss); }
 
 }  // namespace rote

@@ -17,6 +17,7 @@ enum class Average {
   binary,  // of the class `positive` alone
   macro,   // mean over the classes that occur on either side
   micro,   // of all classes counted together; for one label a row all three scores are the accuracy
+  weighted,  // mean over the classes by how often the labels have them
 };
 
 struct Scores {
@@ -36,5 +37,10 @@ double matthews_correlation(const Labels& predictions, const Labels& labels);
 
 // Linear correlation of two series; NaN where one is constant.
 double pearson_correlation(const std::vector<double>& predictions, const std::vector<double>& labels);
+// The same of their ranks, equal values at the mean of theirs; NaN where one is constant.  Spearman 1904, doi:10.2307/1412159
+double spearman_correlation(const std::vector<double>& predictions, const std::vector<double>& labels);
+
+// exp of a mean loss in nats a token; infinite where that is beyond an f64.
+double perplexity(double mean_loss);
 
 }  // namespace rote

@@ -49,6 +49,36 @@ TEST_CASE("correlations: perfect, opposed, none") {
   CHECK(std::isnan(pearson_correlation({1, 1}, {1, 2})));
 }
 
+// scikit-learn 1.9.1 (precision_recall_fscore_support with zero_division=0, matthews_corrcoef) and scipy 1.17.1 (pearsonr, spearmanr).
+TEST_CASE("metrics: the values of scikit-learn and scipy, with classes that one side lacks and values that tie") {
+  const Labels truth = {0, 1, 2, 2, 0, 0, 3, 1, 2, 0}, said = {0, 1, 1, 2, 1, 0, 2, 1, 4, 3};
+  struct Row {
+    Average average;
+    double precision, recall, f1;
+  };
+  for (const Row& row : {Row{Average::macro, 0.4, 0.36666666666666664, 0.3466666666666667}, Row{Average::micro, 0.5, 0.5, 0.5}, Row{Average::weighted, 0.65, 0.5, 0.52}}) {
+    const Scores scores = precision_recall_f1(said, truth, {.average = row.average});
+    CHECK(scores.precision == doctest::Approx(row.precision).epsilon(1e-14));
+    CHECK(scores.recall == doctest::Approx(row.recall).epsilon(1e-14));
+    CHECK(scores.f1 == doctest::Approx(row.f1).epsilon(1e-14));
+  }
+  CHECK(matthews_correlation(said, truth) == doctest::Approx(0.3751447597042917).epsilon(1e-14));
+  const std::vector<double> x = {1.5, 2, 2, 3.25, -1, 7, 7, 7, 0}, y = {2, 1, 4, 4, 0.5, 9, 8, 8.5, -3};
+  CHECK(pearson_correlation(x, y) == doctest::Approx(0.9355662589990494).epsilon(1e-14));
+  CHECK(spearman_correlation(x, y) == doctest::Approx(0.9274859454612416).epsilon(1e-14));
+}
+
+TEST_CASE("spearman_correlation: of ranks alone; perplexity: exp of the loss") {
+  CHECK(spearman_correlation({1, 2, 3}, {1, 10, 1000}) == doctest::Approx(1).epsilon(1e-15));
+  CHECK(spearman_correlation({1, 2, 3}, {3, 2, 1}) == doctest::Approx(-1).epsilon(1e-15));
+  CHECK(std::isnan(spearman_correlation({1, 1}, {1, 2})));
+  CHECK(std::isnan(spearman_correlation({1, NAN, 3}, {1, 2, 3})));
+  CHECK_THROWS_WITH_AS(spearman_correlation({1}, {}), "spearman_correlation: got 1 predictions for 0 labels; each row needs both.", ArgumentError);
+  CHECK(perplexity(0) == 1);
+  CHECK(perplexity(std::log(50.0)) == doctest::Approx(50).epsilon(1e-14));
+  CHECK(std::isinf(perplexity(1000)));
+}
+
 TEST_CASE("speed_metrics: runtime and what is given, rounded") {
   CHECK(speed_metrics("train", {.seconds = 3.0, .samples = 100, .steps = 10}) ==
         Metrics{{"train_runtime", 3.0}, {"train_samples_per_second", 33.333}, {"train_steps_per_second", 3.333}});

@@ -39,7 +39,7 @@ Metrics token_accuracy(const EvalPrediction& prediction) { return accuracy_at(pr
 Metrics next_token_accuracy(const EvalPrediction& prediction) { return accuracy_at(prediction, 1); }
 
 void add_perplexity(Metrics& metrics) {
-  if (const std::optional<double> loss = loss_of(metrics)) metrics.set("perplexity", std::exp(*loss));
+  if (const std::optional<double> loss = loss_of(metrics)) metrics.set("perplexity", perplexity(*loss));
 }
 
 void add_bits_per_byte(Metrics& metrics, double tokens, double bytes) {
