@@ -23,6 +23,7 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   EvaluationPass pass;
   pass.dataset = dataset;
   pass.batch_rows = args_.per_device_eval_batch_size;
+  pass.loader = loader_options();
   pass.batch = [&](data::BatchRows& rows) { return dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : eval_batch(*dataset.rows, rows.rows); };
   pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, batch, call.loss_only, call.ignore_keys); };
   pass.preprocess = options_.preprocess_logits_for_metrics;

@@ -49,10 +49,17 @@ Trainer::Run Trainer::plan_run() {
     return run;
   }
   const data::Dataset& dataset = *options_.train_dataset.rows;
-  run.batches = args_.dataloader_drop_last ? dataset.size() / run.batch : ceil_div(dataset.size(), run.batch);
-  ROTE_CHECK(run.batches > 0, ArgumentError, "train: ", dataset.size(), " rows make no batch of ", run.batch,
+  const int64_t rows = dataset.size();
+  if (args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance) {
+    const data::Rebalance rebalance = rebalance_of(run);
+    run.batches = rebalance.updates(rows) * run.accumulation;
+    run.rows_per_epoch = rebalance.epoch_rows(rows);
+  } else {
+    run.batches = args_.dataloader_drop_last ? rows / run.batch : ceil_div(rows, run.batch);
+    run.rows_per_epoch = std::min(run.batches * run.batch, rows);
+  }
+  ROTE_CHECK(run.batches > 0, ArgumentError, "train: ", rows, " rows make no batch of ", run.batch,
              " with --dataloader_drop_last; give a smaller --per_device_train_batch_size.");
-  run.rows_per_epoch = std::min(run.batches * run.batch, dataset.size());
   run.updates_per_epoch = ceil_div(run.batches, run.accumulation);
   if (args_.max_steps > 0) {
     run.total_updates = args_.max_steps;
@@ -62,9 +69,9 @@ Trainer::Run Trainer::plan_run() {
     const double epochs = args_.num_train_epochs;
     run.total_updates = static_cast<int64_t>(std::ceil(epochs * static_cast<double>(run.updates_per_epoch)));
     run.epochs = static_cast<int64_t>(std::ceil(epochs));
-    run.samples = static_cast<double>(dataset.size()) * epochs;
+    run.samples = static_cast<double>(rows) * epochs;
   }
-  if (args_.train_sampling_strategy == data::SamplingStrategy::group_by_length)
+  if (args_.train_sampling_strategy == data::SamplingStrategy::group_by_length || args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance)
     lengths_ = data::lengths_of(dataset, args_.length_column_name, model_->signature().main);
   return run;
 }
@@ -133,7 +140,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   run.first_tokens = state_.num_input_tokens_seen;
   run.watch = Stopwatch();
   const int64_t leaves = (run.batch + options_.rote.sample_leaf - 1) / options_.rote.sample_leaf;
-  if (run.accumulation > 1 && (run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
+  const bool is_rebalanced = args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
+  if (run.accumulation > 1 && (is_rebalanced || run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
     std::fprintf(stderr, "micro-batches of %lld rows are no power of two of sample leaves: the bits of this run are those of this split alone\n",
                  static_cast<long long>(run.batch));
   if (!handler_.has<DefaultFlowCallback>())
@@ -190,31 +198,47 @@ RunScope Trainer::scope_of(int64_t first_sample, int64_t samples) const {
   return {.seed = static_cast<uint64_t>(args_.seed), .first_sample = static_cast<uint64_t>(first_sample), .samples = samples, .sample_leaf = options_.rote.sample_leaf};
 }
 
+data::Rebalance Trainer::rebalance_of(const Run& run) const {
+  return {.batch = run.batch, .accumulation = run.accumulation, .drop_last = args_.dataloader_drop_last};
+}
+
+// The rows of each micro-batch of the epoch.
+std::vector<std::vector<int64_t>> Trainer::epoch_batches(const Run& run) const {
+  const std::vector<int64_t> order = train_order(run.epoch);
+  const bool is_rebalanced = args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
+  const int64_t wanted = is_rebalanced ? options_.train_dataset.rows->size() : *run.rows_per_epoch;
+  ROTE_CHECK(static_cast<int64_t>(order.size()) >= wanted, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ", wanted,
+             "; it must name as many.");
+  if (is_rebalanced) return data::rebalanced_batches(order, lengths_, rebalance_of(run));
+  std::vector<std::vector<int64_t>> batches;
+  for (int64_t first = 0; first < wanted; first += run.batch) batches.emplace_back(order.begin() + first, order.begin() + std::min(first + run.batch, wanted));
+  return batches;
+}
+
 // The loader of what is left of the epoch behind run.epoch_rows, which are read and dropped of a stream.
 void Trainer::begin_epoch(Run& run) const {
   data::NextRows next_rows;
   run.loader.reset();
-  run.micro = ceil_div(run.epoch_rows, run.batch);
   if (data::Stream* stream = options_.train_dataset.stream) {
     stream->restart(run.epoch);
     for (int64_t row = 0; row < run.epoch_rows; ++row)
       ROTE_CHECK(stream->next(), StateError, "train_dataset: pass ", run.epoch + 1, " of the stream ends after ", row, " rows, but the run stands behind row ",
                  run.epoch_rows, " of it; give the stream that it began with.");
+    run.micro = ceil_div(run.epoch_rows, run.batch);
     next_rows = data::in_order(*stream, {.batch = run.batch, .first = run.epoch_rows, .drop_last = args_.dataloader_drop_last});
   } else {
-    std::vector<int64_t> order = train_order(run.epoch);
-    ROTE_CHECK(static_cast<int64_t>(order.size()) >= *run.rows_per_epoch, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ",
-               *run.rows_per_epoch, "; it must name as many.");
-    std::vector<std::vector<int64_t>> batches;
-    for (int64_t first = run.epoch_rows; first < *run.rows_per_epoch; first += run.batch)
-      batches.emplace_back(order.begin() + first, order.begin() + std::min(first + run.batch, *run.rows_per_epoch));
+    std::vector<std::vector<int64_t>> batches = epoch_batches(run);
+    size_t done = 0;
+    for (int64_t rows = 0; rows < run.epoch_rows && done < batches.size(); ++done) rows += static_cast<int64_t>(batches[done].size());
+    batches.erase(batches.begin(), batches.begin() + static_cast<std::ptrdiff_t>(done));
+    run.micro = static_cast<int64_t>(done);
     next_rows = data::in_order(std::move(batches));
   }
   const auto make = [this, begun = run.consumed](data::BatchRows& rows) {
     const RunScopeGuard scope(scope_of(begun + rows.first, static_cast<int64_t>(rows.rows.size())));
     return options_.train_dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : train_batch(rows.rows);
   };
-  run.loader = std::make_unique<data::Loader>(std::move(next_rows), make);
+  run.loader = std::make_unique<data::Loader>(std::move(next_rows), make, loader_options());
 }
 
 // The micro-batches of the next update, all of them up front: each is divided by the targets of all. REQUIRES: there is one.

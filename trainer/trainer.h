@@ -20,6 +20,7 @@
 #include "trainer/data/collate.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/loader.h"
+#include "trainer/data/rebalance.h"
 #include "trainer/evaluation.h"
 #include "trainer/rote_arguments.h"
 #include "trainer/speed.h"
@@ -173,10 +174,13 @@ class Trainer {
   TrainOutput run_training(const TrainCall& call);
   Run plan_run();
   void split_batches(Run& run, int64_t rows) const;
+  data::LoaderOptions loader_options() const;
   std::vector<data::Example> used_columns(std::vector<data::Example> examples) const;
   void tell_plan(const Run& run) const;
   RunScope scope_of(int64_t first_sample, int64_t samples) const;
   void begin_epoch(Run& run) const;
+  data::Rebalance rebalance_of(const Run& run) const;
+  std::vector<std::vector<int64_t>> epoch_batches(const Run& run) const;
   Window next_window(const Run& run) const;
   bool run_epoch(Run& run, int64_t epoch);
   void end_of_stream(const Run& run);
@@ -224,7 +228,7 @@ class Trainer {
   std::shared_ptr<optim::Optimizer> optimizer_;
   std::optional<optim::Schedule> schedule_;
   std::unique_ptr<optim::MetricSchedule> metric_schedule_;  // in place of schedule_
-  std::vector<int64_t> lengths_;                            // of the training rows, for group_by_length
+  std::vector<int64_t> lengths_;                            // of the training rows, for strategies by length
   std::vector<std::string> ignore_keys_for_eval_;
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
   int64_t applied_steps_ = 0;                     // updates made; what the schedule counts

@@ -76,7 +76,7 @@ TEST_CASE("activation checkpointing: the older names hold the same, and the pres
 }
 
 TEST_CASE("names without an effect take any value and say so once; the default says nothing") {
-  const Words lines[] = {{"--ddp_timeout", "60"},          {"--dataloader_num_workers", "2"}, {"--hub_model_id", "me/model"},        {"--log_level_replica", "error"},
+  const Words lines[] = {{"--ddp_timeout", "60"},          {"--dataloader_persistent_workers"}, {"--hub_model_id", "me/model"},        {"--log_level_replica", "error"},
                          {"--overwrite_output_dir"},       {"--use_legacy_prediction_loop"},  {"--no_average_tokens_across_devices"}, {"--torch_empty_cache_steps", "3"},
                          {"--half_precision_backend", "cpu_amp"}, {"--ray_scope", "all"}, {"--no_dataloader_pin_memory"}, {"--local_rank", "0"}};
   for (const Words& words : lines) {

@@ -24,7 +24,7 @@ TEST_CASE("lengths_of: the length column where rows have it, else the size of th
   const data::ListDataset rows({{{"input_ids", ids}}, {{"input_ids", ids}, {"length", data::Feature::single(int64_t{7})}}});
   CHECK(data::lengths_of(rows, "length", "input_ids") == std::vector<int64_t>{3, 7});
   CHECK(data::lengths_of(rows, "other", "input_ids") == std::vector<int64_t>{3, 3});
-  CHECK_THROWS_WITH_AS(data::lengths_of(rows, "length", "x"), "group_by_length: row 0 has neither a whole length under length nor x; it needs one of them.", ArgumentError);
+  CHECK_THROWS_WITH_AS(data::lengths_of(rows, "length", "x"), "train_sampling_strategy: row 0 has neither a whole length under length nor x; it needs one of them.", ArgumentError);
 }
 
 TEST_CASE("read_table: by the end of the name; folders, other kinds and missing files are refused") {

@@ -30,7 +30,7 @@ std::vector<int64_t> lengths_of(const Dataset& dataset, const std::string& lengt
     const Feature* length = find(example, length_column);
     const Feature* main = find(example, main_input);
     const bool has_length = length != nullptr && length->is_single && !length->is_fraction;
-    ROTE_CHECK(has_length || main != nullptr, ArgumentError, "group_by_length: row ", row, " has neither a whole length under ", length_column, " nor ",
+    ROTE_CHECK(has_length || main != nullptr, ArgumentError, "train_sampling_strategy: row ", row, " has neither a whole length under ", length_column, " nor ",
                main_input, "; it needs one of them.");
     lengths.push_back(has_length ? length->whole[0] : main->length());
   }

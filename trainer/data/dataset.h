@@ -54,7 +54,7 @@ class ListDataset : public Dataset {
   std::vector<Example> rows_;
 };
 
-// Length of each row for samplers that group by it: the column `length_column` where rows have it, else the size of `main_input`.
+// Length of each row for samplers that look at it: the column `length_column` where rows have it, else the size of `main_input`.
 // Throws ArgumentError where a row has neither.
 std::vector<int64_t> lengths_of(const Dataset& dataset, const std::string& length_column, const std::string& main_input);
 

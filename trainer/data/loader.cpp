@@ -112,8 +112,8 @@ bool Loader::has_next() {
     read(slots_.emplace_back());
     slots_.front().is_read = true;
   }
-  ready_.wait(lock, [this] { return !slots_.empty() && slots_.front().is_read; });
-  return !slots_.front().is_end;
+  ready_.wait(lock, [this] { return slots_.empty() ? ended_ : slots_.front().is_read; });
+  return !slots_.empty() && !slots_.front().is_end;
 }
 
 Loader::Loaded Loader::next() {

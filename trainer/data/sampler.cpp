@@ -61,7 +61,7 @@ std::vector<int64_t> epoch_order(const EpochOrder& wanted) {
 
   Mt19937 generator(static_cast<uint64_t>(wanted.base_seed) + static_cast<uint64_t>(wanted.epoch));
   order = randperm(n, generator);
-  if (wanted.strategy == SamplingStrategy::random) return order;
+  if (wanted.strategy != SamplingStrategy::group_by_length) return order;
 
   ROTE_CHECK(wanted.lengths && static_cast<int64_t>(wanted.lengths->size()) == n, ArgumentError, "group_by_length: got ",
              wanted.lengths ? wanted.lengths->size() : 0, " lengths for ", n, " rows; every row needs one.");

@@ -11,8 +11,9 @@
 
 namespace rote::data {
 
-enum class SamplingStrategy { random, sequential, group_by_length };
-inline WordList words_of(SamplingStrategy) { return {"random", "sequential", "group_by_length"}; }
+// batch_rebalance visits rows as random does, in batches of its own (rebalance.h).
+enum class SamplingStrategy { random, sequential, group_by_length, batch_rebalance };
+inline WordList words_of(SamplingStrategy) { return {"random", "sequential", "group_by_length", "batch_rebalance"}; }
 
 // Mersenne Twister.  Matsumoto & Nishimura 1998, ACM TOMACS 8(1)
 class Mt19937 {
