@@ -262,7 +262,7 @@ TEST_CASE("rote train on texts: what cannot be learnt is refused, and what has n
 
 TEST_CASE("docs: every argument of the language models' example is one of the commands'") {
   const AppFolder app;
-  const std::string page = read_text(source_folder() + "/docs/examples/language_model.md"), help = app.rote("train --help").out + app.rote("tokenizer train --help").out + app.rote("pipeline --help").out;
+  const std::string page = read_text(source_folder() + "/docs/examples/language_model.md"), help = app.rote("train --help").out + app.rote("tokenizer train --help").out + app.rote("pipeline --help").out + app.rote("tokenize --help").out;
   int64_t found = 0;
   for (size_t at = page.find("--"); at != std::string::npos; at = page.find("--", page.find_first_of(" \n`)", at))) {
     const std::string flag = page.substr(at, page.find_first_of(" \n`)", at) - at);

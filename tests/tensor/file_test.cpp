@@ -54,6 +54,17 @@ TEST_CASE("file: without commit the old text stays and nothing else") {
   CHECK(files_in(folder.path()) == 1);
 }
 
+TEST_CASE("file: the first bytes may be written again, what follows goes on at the end") {
+  const TempFolder folder;
+  const std::string path = folder.file("a.txt");
+  OutputFile file(path);
+  file.write("0000 tail", 9);
+  file.overwrite("head");
+  file.write("!", 1);
+  file.commit(false);
+  CHECK(read_file(path) == "head tail!");
+}
+
 TEST_CASE("file: faults name the path and the system's reason") {
   const TempFolder folder;
   const std::string plain = folder.file("plain", "text"), absent = folder.file("absent");
