@@ -20,7 +20,7 @@ TEST_CASE("rote: --help lists the verbs, and each verb its arguments") {
     std::string verb, part;
   };
   const Row table[] = {{"train", "--output_dir"},    {"evaluate", "--validation_file"}, {"predict", "--test_file"}, {"pipeline", "--aggregation_strategy"}, {"tokenize", "--max_seq_length"},
-                                                       {"hash", "--per_tensor"},     {"inspect", "usage: rote inspect PATH\n"}, {"convert", "--max_shard_size"},
+                                                       {"logs", "--svg"}, {"hash", "--per_tensor"},     {"inspect", "usage: rote inspect PATH\n"}, {"convert", "--max_shard_size"},
                                                        {"env", "usage: rote env\n"}};
   for (const Row& row : table) {
     CAPTURE(row.verb);

@@ -27,6 +27,7 @@ constexpr Verb kVerbs[] = {
     {"pipeline", "what a model makes of texts, as the records of transformers' pipelines", rote::app::pipeline},
     {"tokenize", "the pieces and ids that a model's tokenizer makes of texts", rote::app::tokenize},
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
+    {"logs", "what runs have logged, as tables or curves, on the terminal or as SVG", rote::app::logs},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
     {"verify", "whether this machine keeps the arithmetic contract, by a small job whose bits are published", rote::app::verify},
     {"inspect", "parameters, shapes, dtypes and configuration of a saved model", rote::app::inspect},

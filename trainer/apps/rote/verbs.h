@@ -19,6 +19,7 @@ int predict(int argc, char** argv);
 int pipeline(int argc, char** argv);
 int tokenize(int argc, char** argv);
 int tokenizer(int argc, char** argv);
+int logs(int argc, char** argv);
 int hash(int argc, char** argv);
 int verify(int argc, char** argv);
 int inspect(int argc, char** argv);
