@@ -92,4 +92,17 @@ TEST_CASE("PadCollator: rows longer than the maximum stay whole, unpadded rows m
   CHECK(whole(one["input_ids"]) == std::vector<int64_t>{5, 6, 7});
 }
 
+TEST_CASE("batch_of: encoded texts as a model takes them; rows of different lengths are refused") {
+  text::Encoding a, b;
+  a.ids = {2, 4, 3}, a.type_ids = {0, 0, 1}, a.attention_mask = {1, 1, 0};
+  b.ids = {2, 3}, b.type_ids = {0, 0}, b.attention_mask = {1, 1};
+  const nn::Batch batch = data::batch_of({a, a});
+  CHECK(describe(batch["input_ids"]) == "i64[2,3]");
+  CHECK(whole(batch["token_type_ids"]) == std::vector<int64_t>{0, 0, 1, 0, 0, 1});
+  CHECK(whole(batch["attention_mask"]) == std::vector<int64_t>{1, 1, 0, 1, 1, 0});
+  CHECK(describe(data::batch_of(b)["input_ids"]) == "i64[1,2]");
+  CHECK_THROWS_WITH_AS(data::batch_of({a, b}), "batch: row 0 has 3 tokens and row 1 has 2; encode them with padding, or cut to one length.", ArgumentError);
+  CHECK_THROWS_AS(data::batch_of(std::vector<text::Encoding>()), ArgumentError);
+}
+
 }  // namespace rote::testing

@@ -91,4 +91,17 @@ std::vector<Example> padded(std::vector<Example> examples, const PadOptions& opt
   return examples;
 }
 
+nn::Batch batch_of(const std::vector<text::Encoding>& rows) {
+  const size_t T = rows.empty() ? 0 : rows[0].ids.size();
+  for (size_t row = 0; row < rows.size(); ++row)
+    ROTE_CHECK(rows[row].ids.size() == T, ArgumentError, "batch: row 0 has ", T, " tokens and row ", row, " has ", rows[row].ids.size(),
+               "; encode them with padding, or cut to one length.");
+  std::vector<Example> examples;
+  for (const text::Encoding& row : rows)
+    examples.push_back({{"input_ids", Feature::list(row.ids)}, {"token_type_ids", Feature::list(row.type_ids)}, {"attention_mask", Feature::list(row.attention_mask)}});
+  return default_collate(examples);
+}
+
+nn::Batch batch_of(const text::Encoding& row) { return batch_of(std::vector<text::Encoding>{row}); }
+
 }  // namespace rote::data

@@ -58,6 +58,11 @@ class PadCollator {
   PadOptions options_;
 };
 
+// input_ids, token_type_ids and attention_mask, i64 [B,T], of encoded texts; a model passes over what it does not take.
+// Throws ArgumentError where the rows differ in length: they were to be padded.
+nn::Batch batch_of(const std::vector<text::Encoding>& rows);
+nn::Batch batch_of(const text::Encoding& row);
+
 }  // namespace rote::data
 
 namespace rote {

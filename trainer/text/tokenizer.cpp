@@ -275,6 +275,8 @@ std::optional<int64_t> Tokenizer::unk_token_id() const {
   const auto id = role_id(*parts_, "unk_token", "[UNK]");
   return id ? id : parts_->model.unk_id();
 }
+std::optional<int64_t> Tokenizer::bos_token_id() const { return role_id(*parts_, "bos_token", ""); }
+std::optional<int64_t> Tokenizer::eos_token_id() const { return role_id(*parts_, "eos_token", ""); }
 std::vector<int64_t> Tokenizer::special_token_ids() const {
   std::vector<int64_t> ids;
   for (const auto& [token, id] : parts_->added.ids())
@@ -286,6 +288,12 @@ std::vector<int64_t> Tokenizer::special_token_ids() const {
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->config.model_max_length; }
 Side Tokenizer::padding_side() const { return parts_->config.padding_side.value_or(Side::right); }
 Side Tokenizer::truncation_side() const { return parts_->config.truncation_side.value_or(Side::right); }
+
+Padding Tokenizer::padding() const {
+  const std::optional<int64_t> pad = pad_token_id();
+  ROTE_CHECK(pad.has_value(), ArgumentError, "padding: the tokenizer has no pad token; batches of unequal rows need one.");
+  return {.direction = padding_side(), .pad_id = *pad, .pad_token = *id_to_token(*pad)};
+}
 
 const Files& Tokenizer::files() const { return parts_->files; }
 
@@ -325,6 +333,10 @@ Tokenizer Tokenizer::from_folder(const std::filesystem::path& folder) {
       files = made_files(text, std::move(files));
     }
   }
+  return from_files(std::move(files), folder);
+}
+
+Tokenizer Tokenizer::from_files(Files files, const std::filesystem::path& folder) {
   TokenizerConfig config;
   for (const auto& [name, bytes] : files) {
     if (name == "tokenizer_config.json" || name == "special_tokens_map.json") {

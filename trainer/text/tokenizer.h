@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ class Tokenizer {
   // GPT-2's and RoBERTa's, with tokenizer_config.json, special_tokens_map.json and added_tokens.json where they are there. Or a .gguf
   // file, whose metadata hold a tokenizer (gguf_tokenizer.h).
   static Tokenizer from_folder(const std::filesystem::path& folder);
+  // The same of files that were read, name and bytes, tokenizer.json first; `folder` is for error texts.
+  static Tokenizer from_files(std::vector<std::pair<std::string, std::string>> files, const std::filesystem::path& folder);
 
   // Throws ArgumentError where a text is not UTF-8, and where it cannot be truncated as asked. A batch is shared among threads.
   Encoding encode(Sequence text, const EncodeOptions& options = {}) const;
@@ -82,6 +85,8 @@ class Tokenizer {
   std::optional<int64_t> sep_token_id() const;
   std::optional<int64_t> mask_token_id() const;
   std::optional<int64_t> unk_token_id() const;
+  std::optional<int64_t> bos_token_id() const;  // this one and the next: only where the files name them
+  std::optional<int64_t> eos_token_id() const;
   // Of every added token that the files call special, ascending.
   std::vector<int64_t> special_token_ids() const;
 
@@ -89,6 +94,8 @@ class Tokenizer {
   std::optional<int64_t> model_max_length() const;
   Side padding_side() const;
   Side truncation_side() const;
+  // To the longest row of a batch, with this tokenizer's pad token on its side. Throws ArgumentError where it has none.
+  Padding padding() const;
 
   // The files that were read, name and bytes, for a checkpoint to carry along; with the tokenizer.json and the companions that were made
   // where there were none, so that transformers loads them.
@@ -102,5 +109,8 @@ class Tokenizer {
 
   std::shared_ptr<const Parts> parts_;
 };
+
+// As transformers prints one: class, sizes, sides, special tokens by role, added tokens by id.
+std::ostream& operator<<(std::ostream& out, const Tokenizer& tokenizer);
 
 }  // namespace rote::text
