@@ -9,8 +9,7 @@
 namespace rote::optim {
 
 void AdafactorOptions::read(OptionReader& from) {
-  from.take("eps1", eps1);
-  from.take("eps2", eps2);
+  from.take_pair("eps", eps1, eps2);
   from.take("clip_threshold", clip_threshold);
   from.take("decay_rate", decay_rate);
   from.take("beta1", beta1);

@@ -26,7 +26,8 @@ Options parse_optim_args(const std::string& text) {
     if (!std::isspace(static_cast<unsigned char>(c))) plain += c;
   Options options;
   for (size_t begin = 0; !plain.empty() && begin <= plain.size();) {
-    const size_t end = std::min(plain.find(',', begin), plain.size());
+    size_t end = begin;
+    for (bool in_pair = false; end < plain.size() && (in_pair || plain[end] != ','); ++end) in_pair = plain[end] == '(' || (in_pair && plain[end] != ')');
     const std::string piece = plain.substr(begin, end - begin);
     const size_t sign = piece.find('=');
     ROTE_CHECK(sign != std::string::npos && sign > 0 && piece.find('=', sign + 1) == std::string::npos, ArgumentError, "optim_args: \"", piece,
@@ -48,7 +49,19 @@ std::optional<std::string> OptionReader::word(const char* name) {
 }
 
 void OptionReader::take(const char* name, double& value) {
-  if (const auto given = word(name)) value = parsed<double>(who_, name, *given, "a number");
+  const auto given = word(name);
+  if (given) value = parsed<double>(who_, name, *given, given->starts_with('(') ? "one number; a pair is what adafactor's eps takes" : "a number");
+}
+
+void OptionReader::take_pair(const char* name, double& first, double& second) {
+  const auto given = word(name);
+  if (!given) return;
+  constexpr const char* kKind = "a pair of numbers, (1e-30,1e-3)";
+  const size_t comma = given->find(',');
+  ROTE_CHECK(given->starts_with('(') && given->ends_with(')') && comma != std::string::npos, ArgumentError, who_, ": ", name, " is \"", *given, "\"; it must be ",
+             kKind, ".");
+  first = parsed<double>(who_, name, given->substr(1, comma - 1), kKind);
+  second = parsed<double>(who_, name, given->substr(comma + 1, given->size() - comma - 2), kKind);
 }
 
 void OptionReader::take(const char* name, int64_t& value) {

@@ -11,7 +11,7 @@ namespace rote::optim {
 
 using Options = std::map<std::string, std::string>;
 
-// Blanks are dropped, pieces stand between commas and hold one `=` each. Throws ArgumentError for any other piece, and for a name that comes twice.
+// Blanks are dropped, pieces stand between commas (those of a pair in brackets not) and hold one `=` each. Throws ArgumentError for any other piece, and for a name that comes twice.
 Options parse_optim_args(const std::string& text);
 
 // Hands options out by name. Throws ArgumentError for a word of the wrong kind, and in finish() for names that nobody took.
@@ -25,6 +25,7 @@ class OptionReader {
   void take(const char* name, std::string& value);
   void take(const char* name, std::optional<double>& value);  // none: not given
   void take(const char* name, std::vector<int64_t>& value);   // with : between
+  void take_pair(const char* name, double& first, double& second);  // (1e-30,1e-3)
   void finish() const;
 
  private:

@@ -2,6 +2,7 @@
 // Check values: PyTorch 2.15 and transformers 5.24 in f64 (SGDW, adamw_hf: their formulas), p = [1, -2, .5, 3] and the gradients below.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/backward.h"
@@ -77,6 +78,14 @@ TEST_CASE("adafactor: a matrix has one row and one column of moments") {
     give_grad(p, std::vector<double>(kGrads[t], kGrads[t] + 4));
     adafactor.step();
     for (int i = 0; t != 1 && i < 4; ++i) CHECK(std::abs(p.data<double>()[i] - (t == 0 ? after1 : after3)[i]) < 1e-10);
+  }
+  const Tensor q = parameter({2, 2}, {1, -2, .5, 3});
+  const auto by_name = make_optimizer("adafactor", one(q, .1, .01), {}, {{"eps", "(1e-30,1e-3)"}});
+  const double q1[] = {.949, -1.839886117, .3876966011, 2.997}, q3[] = {.9691590635, -1.9391701568, .4151580029, 2.9767569044};
+  for (int t = 0; t < 3; ++t) {
+    give_grad(q, std::vector<double>(kGrads[t], kGrads[t] + 4));
+    by_name->step();
+    for (int i = 0; t != 1 && i < 4; ++i) CHECK(std::abs(q.data<double>()[i] - (t == 0 ? q1 : q3)[i]) < 1.01e-10);
   }
   const NamedState state = adafactor.state_tensors();
   CHECK(state[0].first == "p.exp_avg_sq_row");
@@ -172,9 +181,88 @@ TEST_CASE("optimizers: a closure is called before the step and its loss returned
   CHECK(p.data<double>()[0] == 0);
 }
 
+TEST_CASE("optimizers: the state has torch's names, and a parameter without a gradient has none") {
+  struct Row {
+    std::string name;
+    Options options;
+    std::vector<std::string> state;
+  };
+  const Row rows[] = {
+      {"adamw_torch", {}, {"exp_avg", "exp_avg_sq"}},
+      {"adamw_torch", {{"amsgrad", "true"}}, {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}},
+      {"adamw_hf", {}, {"exp_avg", "exp_avg_sq"}},
+      {"sgd", {}, {}},
+      {"sgd", {{"momentum", ".9"}}, {"momentum_buffer"}},
+      {"adagrad", {}, {"sum"}},
+      {"rmsprop", {}, {"square_avg"}},
+      {"rmsprop", {{"momentum", ".9"}, {"centered", "true"}}, {"square_avg", "momentum_buffer", "grad_avg"}},
+      {"adafactor", {}, {"exp_avg_sq_row", "exp_avg_sq_col", "RMS"}},
+      {"adafactor", {{"beta1", ".9"}}, {"exp_avg_sq_row", "exp_avg_sq_col", "RMS", "exp_avg"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    const Tensor p = parameter({2, 2}, {1, -2, .5, 3}), without = parameter({1}, {5});
+    std::vector<Group> groups = one(p, .1);
+    groups[0].params.emplace_back("without", without);
+    const auto optimizer = make_optimizer(row.name, groups, {}, row.options);
+    CHECK(optimizer->state_tensors().empty());
+    give_grad(p, {.1, -.2, .3, 0});
+    optimizer->step();
+    std::vector<std::string> names, expected;
+    for (const auto& [name, x] : optimizer->state_tensors()) names.push_back(name);
+    for (const std::string& name : row.state) expected.push_back("p." + name);
+    std::sort(names.begin(), names.end());
+    std::sort(expected.begin(), expected.end());
+    CHECK(names == expected);
+  }
+}
+
+TEST_CASE("optim_args: the words that each optimizer takes") {
+  struct Row {
+    const char* name;
+    Options options;
+  };
+  const Row rows[] = {
+      {"sgd", {{"momentum", ".9"}, {"dampening", "0"}, {"weight_decay", ".1"}, {"nesterov", "yes"}}},
+      {"adagrad", {{"lr_decay", ".1"}, {"weight_decay", ".1"}, {"eps", "1e-9"}}},
+      {"rmsprop", {{"momentum", ".9"}, {"alpha", ".9"}, {"eps", "1e-9"}, {"weight_decay", ".1"}, {"centered", "true"}}},
+      {"ademamix", {{"beta1", ".9"}, {"beta2", ".99"}, {"beta3", ".9999"}, {"alpha", "5"}, {"eps", "1e-9"}, {"t_alpha", "10"}, {"t_beta3", "10"}}},
+      {"adamw_hf", {{"correct_bias", "false"}}},
+  };
+  const Tensor p = parameter({1}, {3});
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    CHECK_NOTHROW(make_optimizer(row.name, one(p, .1), {}, row.options));
+    CHECK_THROWS_AS(make_optimizer(row.name, one(p, .1), {}, {{"use_kahan_summation", "true"}}), ArgumentError);
+  }
+  // The groups' own weight_decay wins over one of optim_args.
+  const auto sgd = make_optimizer("sgd", one(p, .1, 0), {}, {{"weight_decay", ".5"}});
+  give_grad(p, {0});
+  sgd->step();
+  CHECK(p.data<double>()[0] == 3);
+}
+
+TEST_CASE("optimizers: L2 in the gradient is weight decay for plain SGD, and is not for Adam") {
+  const auto after = [](const char* name, const Options& options) {
+    const Tensor p = parameter({4}, {1, -2, .5, 3});
+    const auto optimizer = make_optimizer(name, one(p, .1, .01), {}, options);
+    for (const auto& g : kGrads) {
+      give_grad(p, std::vector<double>(g, g + 4));
+      optimizer->step();
+    }
+    return std::vector<double>(p.data<double>(), p.data<double>() + 4);
+  };
+  const auto sgd = after("sgd", {}), sgdw = after("sgdw", {}), adam = after("adam", {}), adamw = after("adamw_torch", {});
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(sgd[i] == doctest::Approx(sgdw[i]).epsilon(1e-14));
+    CHECK(std::abs(adam[i] - adamw[i]) > 1e-4);
+  }
+}
+
 TEST_CASE("optimizers: options by name, and what is refused") {
   CHECK(parse_optim_args(" momentum = 0.9, nesterov=true") == Options{{"momentum", "0.9"}, {"nesterov", "true"}});
   CHECK(parse_optim_args("").empty());
+  CHECK(parse_optim_args("eps=(1e-30, 1e-3),beta1=.9") == Options{{"eps", "(1e-30,1e-3)"}, {"beta1", ".9"}});
   CHECK_THROWS_WITH_AS(parse_optim_args("momentum"), "optim_args: \"momentum\" is no name=value; write them with commas between, as momentum=0.9,nesterov=true.", ArgumentError);
   CHECK_THROWS_WITH_AS(parse_optim_args("a=1,a=2"), "optim_args: a comes twice; give it once.", ArgumentError);
   const Tensor p = parameter({1}, {3});
@@ -191,7 +279,9 @@ TEST_CASE("optimizers: options by name, and what is refused") {
       {"sgd", .1, {{"nesterov", "true"}}, "Sgd: nesterov with momentum 0 and dampening 0; it needs a momentum above 0 and no dampening."},
       {"sgd", -.1, {}, "Sgd: lr is -0.1; it must be finite and at least 0."},
       {"adamw_torch", .1, {{"beta1", "1"}}, "AdamW: a beta is 1; it must lie in [0,1)."},
-      {"adamw_torch", .1, {{"eps", "(1e-30,1e-3)"}}, "optim_args of adamw_torch: eps is \"(1e-30,1e-3)\"; it must be a number."},
+      {"adamw_torch", .1, {{"eps", "(1e-30,1e-3)"}}, "optim_args of adamw_torch: eps is \"(1e-30,1e-3)\"; it must be one number; a pair is what adafactor's eps takes."},
+      {"adafactor", .1, {{"eps", "1e-3"}}, "optim_args of adafactor: eps is \"1e-3\"; it must be a pair of numbers, (1e-30,1e-3)."},
+      {"adafactor", .1, {{"eps", "(1e-30,small)"}}, "optim_args of adafactor: eps is \"small\"; it must be a pair of numbers, (1e-30,1e-3)."},
       {"rprop", .1, {{"etaminus", "2"}}, "Rprop: the etas are 2 and 1.2; they must be 0 < etaminus < 1 < etaplus."},
   };
   for (const Refusal& row : rows) CHECK_THROWS_WITH_AS(make_optimizer(row.name, one(p, row.lr), {}, row.options), row.says, ArgumentError);

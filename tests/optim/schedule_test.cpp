@@ -119,6 +119,44 @@ TEST_CASE("plateau: the rate falls after more than `patience` values without imp
   CHECK_THROWS_WITH_AS(make_metric_schedule("reduce_lr_on_plateau", {1}, {{"mode", "up"}}), "schedule reduce_lr_on_plateau: mode is \"up\"; it must be min or max.", ArgumentError);
 }
 
+TEST_CASE("plateau: what counts as better, by direction and kind of threshold") {
+  // Falls at the first value that is not better than the one before.
+  const auto better = [](Goal mode, Threshold kind, double before, double after) {
+    ReduceLROnPlateau plateau({.mode = mode, .factor = 0.5, .patience = 0, .threshold = 0.1, .threshold_mode = kind});
+    std::vector<double> rates = {1};
+    plateau.step(before, rates);
+    plateau.step(after, rates);
+    return rates[0] == 1;
+  };
+  CHECK(better(Goal::min, Threshold::rel, 2, 1.79));   // below 2 * 0.9
+  CHECK_FALSE(better(Goal::min, Threshold::rel, 2, 1.81));
+  CHECK(better(Goal::max, Threshold::rel, 2, 2.21));   // above 2 * 1.1
+  CHECK_FALSE(better(Goal::max, Threshold::rel, 2, 2.19));
+  CHECK(better(Goal::min, Threshold::abs, 2, 1.89));
+  CHECK_FALSE(better(Goal::min, Threshold::abs, 2, 1.91));
+  CHECK(better(Goal::max, Threshold::abs, 2, 2.11));
+  CHECK_FALSE(better(Goal::max, Threshold::abs, 2, 2.09));
+  CHECK_FALSE(better(Goal::min, Threshold::rel, 2, std::nan("")));
+}
+
+TEST_CASE("metric schedules: the defaults of the reference, with which the greedy one never lets a rate of 5e-5 fall") {
+  const PlateauOptions plateau;
+  CHECK((plateau.factor == 0.1 && plateau.patience == 10 && plateau.threshold == 1e-4 && plateau.cooldown == 0 && plateau.min_lr == 0 && plateau.eps == 1e-8));
+  const GreedyOptions greedy;
+  CHECK((greedy.factor == 0.95 && greedy.patience == 10 && greedy.threshold == 1e-6 && greedy.cooldown == 0 && greedy.warmup == 0 && greedy.min_lr == 1e-3));
+  CHECK((greedy.max_lr == 1 && greedy.eps == 1e-8 && greedy.window_size == 50 && greedy.reset_start == 500 && !greedy.smooth));
+  std::vector<double> rates = {5e-5}, falling = {5e-5};
+  GreedyLR never(greedy, rates);
+  ReduceLROnPlateau falls(plateau);
+  for (int i = 0; i < 13; ++i) {
+    never.step(1, rates);
+    falls.step(1, falling);
+  }
+  CHECK(rates[0] == 5e-5);
+  CHECK(falling[0] == doctest::Approx(5e-6));  // at the twelfth value: the first is the best, ten more are borne
+  CHECK_THROWS_AS(GreedyLR({.factor = 1}, {1}), ArgumentError);
+}
+
 TEST_CASE("greedy: the rate rises while the metric improves, and its state goes on where it was") {
   const GreedyOptions options{.factor = 0.5, .patience = 0, .min_lr = 0.25, .max_lr = 4, .smooth = true, .window_size = 2, .reset_start = 2};
   GreedyLR whole(options, {1}), cut(options, {1});
