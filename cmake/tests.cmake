@@ -1,5 +1,5 @@
 # The target `tests`: one doctest program a room (test-<room>), test-house for the cases across rooms, and the user programs of
-# trainer/apps, which link librote.a alone. Nothing here is part of the default build.
+# trainer/apps and docs/examples, which link librote.a alone. Nothing here is part of the default build.
 
 add_custom_target(tests)
 
@@ -9,6 +9,18 @@ foreach(source IN LISTS programs)
   add_executable(${program} EXCLUDE_FROM_ALL ${source})
   target_link_libraries(${program} PRIVATE librote)
   add_dependencies(tests ${program})
+endforeach()
+
+# The programs of the documents, each build/examples/NAME from docs/examples/NAME.cpp.
+add_custom_target(examples)
+add_dependencies(tests examples)
+file(GLOB programs CONFIGURE_DEPENDS docs/examples/*.cpp)
+foreach(source IN LISTS programs)
+  get_filename_component(program ${source} NAME_WE)
+  add_executable(example-${program} EXCLUDE_FROM_ALL ${source})
+  set_target_properties(example-${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+  target_link_libraries(example-${program} PRIVATE librote)
+  add_dependencies(examples example-${program})
 endforeach()
 
 if(NOT ROTE_DOCTEST_INCLUDE)
@@ -56,7 +68,7 @@ endforeach()
 target_link_libraries_if(test-autograd PRIVATE test_lane)
 rote_tests(optim tests/optim test_lane ${rooms})  # its golden schedules are JSON, read with the trainer's reader
 rote_tests(house tests fuzz_targets ${rooms})
-foreach(command rote rote-conformance train_mlp own_op weighted_loss test_lane)
+foreach(command rote rote-conformance train_mlp own_op examples test_lane)
   if(TARGET test-house AND TARGET ${command})
     add_dependencies(test-house ${command})
   endif()

@@ -99,10 +99,10 @@ std::vector<Include> includes() {
   return found;
 }
 
-// 0 for kernels … 5 for trainer, 6 for trainer/apps, 7 for what may see everything (tests, bench), -1 for anything else.
+// 0 for kernels … 5 for trainer, 6 for programs (trainer/apps, docs/examples), 7 for what may see everything (tests, bench), -1 for anything else.
 int rank_of(const std::string& file) {
   constexpr std::array<const char*, 6> kRooms = {"kernels/", "tensor/", "autograd/", "nn/", "optim/", "trainer/"};
-  if (starts(file, "trainer/apps/")) return 6;
+  if (starts(file, "trainer/apps/") || starts(file, "docs/examples/")) return 6;
   if (starts(file, "tests/") || starts(file, "bench/")) return 7;
   for (size_t i = 0; i < kRooms.size(); ++i) {
     if (starts(file, kRooms[i])) return static_cast<int>(i);

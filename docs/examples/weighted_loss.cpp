@@ -1,12 +1,12 @@
-// trainer/apps/weighted_loss.cpp — a loss of one's own by a subclass of the Trainer: classes count 1, 2 and 3 times.
+// docs/examples/weighted_loss.cpp — a loss of one's own by a subclass of the Trainer: classes count 1, 2 and 3 times.
 #include <cstdio>
 
 #include "autograd/ops.h"
 #include "nn/auto.h"
-#include "tensor/generator.h"
 #include "trainer/data/dataset_file.h"
 #include "trainer/data/labelled_rows.h"
 #include "trainer/parser.h"
+#include "trainer/seed.h"
 #include "trainer/trainer.h"
 
 using namespace rote;
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     const auto tokenizer = text::Tokenizer::from_folder(argv[1]);
     const auto rows = data::tokenized(table, {.label = "label"}, labels, tokenizer, 32);
 
-    manual_seed(static_cast<uint64_t>(args.seed));  // before the head is drawn
+    set_seed(args.seed);  // before the head is drawn
     const auto model = std::move(nn::AutoModelForSequenceClassification::from_pretrained(argv[1], {.configure = [&](nn::Config& c) { c.labels = labels; }}).model);
     WeightedTrainer trainer(*model, args, {.train_dataset = rows.get(), .eval_dataset = rows.get(), .processing_class = ProcessingClass(tokenizer)});
     trainer.train();
