@@ -105,7 +105,7 @@ class Trainer {
   void save_metrics(const std::string& split, const Metrics& metrics) const;  // <split>_results.json and all_results.json in output_dir
 
   // A callback as its class, as an object, or as a function of the state or the context.
-  template <class C>
+  template <std::default_initializable C>
   void add_callback() { handler_.add(std::make_shared<C>()); }
   template <std::derived_from<TrainerCallback> C>
   void add_callback(C callback) { handler_.add(std::make_shared<C>(std::move(callback))); }

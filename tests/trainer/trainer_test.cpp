@@ -174,6 +174,18 @@ TEST_CASE("best: smaller is better for a loss, NaN never wins, equal is no win")
   CHECK(run.trainer->state().best_global_step == 3);
 }
 
+TEST_CASE("best: without saves the value is kept and its step is not; an evaluation before training is none of them") {
+  const TempFolder folder;
+  TrainingArguments args = scored_args(folder.path(), 3);
+  args.save_strategy = SaveStrategy::no;
+  args.eval_on_start = true;
+  SmallRun run(args, with(scored({.99, .4, .6, .5})));
+  run.train();
+  CHECK(*run.trainer->state().best_metric == .6);
+  CHECK_FALSE(run.trainer->state().best_global_step.has_value());
+  CHECK_FALSE(run.trainer->state().best_model_checkpoint.has_value());
+}
+
 TEST_CASE("best: save_strategy best saves new bests and nothing else") {
   const TempFolder folder;
   TrainingArguments args = scored_args(folder.path(), 5);
