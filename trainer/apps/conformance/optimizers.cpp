@@ -73,6 +73,10 @@ std::shared_ptr<optim::Optimizer> optimizer_of(const json& one, const std::vecto
   optim::Options options = words(one.at("groups")[0].at("options"));
   if (name == "torch.optim.AdamW") options.erase("decoupled_weight_decay");  // always true
   options.erase("initial_accumulator_value");  // torch makes the sums by the constructor's own, which in these cases is 0, not by the group's
+  if (name == "transformers.Adafactor" && options.contains("eps1")) {  // one option of its own name there
+    options["eps"] = "(" + options.at("eps1") + "," + options.at("eps2") + ")";
+    options.erase("eps1"), options.erase("eps2");
+  }
   if (name == "torch.optim.Muon") return made<optim::Muon, optim::MuonOptions>(std::move(groups), options);
   if (name == "torch.optim.Adafactor") return made<optim::TorchAdafactor, optim::TorchAdafactorOptions>(std::move(groups), options);
   for (const auto& [theirs, ours] : kNames)
