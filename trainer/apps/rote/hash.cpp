@@ -4,8 +4,8 @@
 
 #include "tensor/hash.h"
 #include "tensor/file.h"
-#include "tensor/safetensors.h"
 #include "trainer/apps/rote/verbs.h"
+#include "trainer/apps/rote/weights.h"
 #include "trainer/parser.h"
 
 namespace rote::app {
@@ -33,22 +33,8 @@ const ArgumentTable<HashArguments>& HashArguments::table() {
   return rows;
 }
 
-std::vector<std::pair<std::string, Tensor>> weights_of(const fs::path& path) {
-  std::vector<std::pair<std::string, Tensor>> tensors;
-  const auto add = [&](const SafetensorsFile& file) {
-    for (const SafetensorsInfo& info : file.infos()) tensors.emplace_back(info.name, file.read(info.name));
-  };
-  if (fs::is_directory(path)) {
-    const SafetensorsFolder folder = SafetensorsFolder::open(path.string());
-    for (const SafetensorsFile& file : folder.files()) add(file);
-  } else {
-    add(SafetensorsFile::open(path.string()));
-  }
-  return tensors;
-}
-
 std::string hash_of_file(const fs::path& path) {
-  if (path.extension() == ".safetensors") return hash_tensors(weights_of(path));
+  if (path.extension() == ".safetensors") return hash_tensors(weights_of(path.string()));
   Sha256 sha;
   sha.add(read_file(path.string()));
   return sha.hex();
@@ -62,8 +48,7 @@ int hash(int argc, char** argv) {
   const HashArguments& args = std::get<0>(parsed.values);
   ROTE_CHECK(parsed.positional.size() == 1, ArgumentError, parsed.positional.size(), " paths; give one folder or .safetensors file.");
   const fs::path path = parsed.positional[0];
-  ROTE_CHECK(fs::exists(path), IoError, path.string(), " does not exist; give a folder with model.safetensors, or such a file.");
-  const auto weights = weights_of(path);
+  const auto weights = weights_of(path.string());
   std::printf("%s\n", hash_tensors(weights).c_str());
   if (args.per_tensor)
     for (const auto& [name, x] : weights) std::printf("%s  %s %s\n", hash_tensor(name, x).c_str(), name.c_str(), describe(x).c_str());

@@ -29,6 +29,7 @@ constexpr Verb kVerbs[] = {
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
     {"logs", "what runs have logged, as tables or curves, on the terminal or as SVG", rote::app::logs},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
+    {"diff", "where the bits of two models part: tensor, element, values and their distance", rote::app::diff},
     {"verify", "whether this machine keeps the arithmetic contract, by a small job whose bits are published", rote::app::verify},
     {"inspect", "parameters, shapes, dtypes and configuration of a saved model", rote::app::inspect},
     {"convert", "a model of safetensors, GGUF or the hub's cache as a folder of safetensors", rote::app::convert},
