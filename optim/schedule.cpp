@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/check.h"
 #include "kernels/math64.h"
@@ -11,11 +12,10 @@ namespace rote::optim {
 
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
+using std::numbers::pi;
+using detail::share;
 
-double share(int64_t part, int64_t whole) { return static_cast<double>(part) / static_cast<double>(std::max<int64_t>(1, whole)); }
-
-double half_cosine(double cycles, double progress) { return 0.5 * (1.0 + math64::cos(kPi * cycles * 2.0 * progress)); }
+double half_cosine(double cycles, double progress) { return 0.5 * (1.0 + math64::cos(pi * cycles * 2.0 * progress)); }
 
 using Maker = Schedule (*)(const ScheduleLength& length, OptionReader& options);
 
@@ -162,7 +162,7 @@ Schedule cosine(int64_t steps, CosineOptions options) {
 Schedule cosine_with_restarts(int64_t steps, double cycles) {
   return Schedule([steps, cycles](int64_t t) {
     const double progress = share(t, steps), turns = cycles * progress;
-    return progress >= 1 ? 0.0 : std::max(0.0, 0.5 * (1.0 + math64::cos(kPi * (turns - std::floor(turns)))));
+    return progress >= 1 ? 0.0 : std::max(0.0, 0.5 * (1.0 + math64::cos(pi * (turns - std::floor(turns)))));
   });
 }
 
@@ -181,7 +181,7 @@ Schedule warmup_stable_decay(WarmupStableDecayOptions o) {
   return Schedule([o](int64_t t) {
     const auto rise = [&](Curve curve, double q) {
       if (curve == Curve::linear) return q;
-      return curve == Curve::cosine ? 0.5 * (1 - math64::cos(kPi * q)) : 1 - std::sqrt(1 - q);
+      return curve == Curve::cosine ? 0.5 * (1 - math64::cos(pi * q)) : 1 - std::sqrt(1 - q);
     };
     const auto fall = [&](Curve curve, double q) {
       if (curve == Curve::linear) return 1 - q;

@@ -100,4 +100,9 @@ const std::vector<std::string>& schedule_names();
 // Throws ArgumentError for an unknown name, an option that the schedule does not have or that has no sense, or negative lengths.
 Schedule make_schedule(const std::string& name, ScheduleLength length, const Options& options = {});
 
+namespace detail {
+// part / whole, where a whole of nothing counts as one.
+inline double share(int64_t part, int64_t whole) { return static_cast<double>(part) / static_cast<double>(whole < 1 ? 1 : whole); }
+}  // namespace detail
+
 }  // namespace rote::optim

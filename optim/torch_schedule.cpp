@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numbers>
 
 #include "kernels/check.h"
 #include "kernels/math64.h"
@@ -10,16 +12,15 @@ namespace rote::optim {
 
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
-
-double share(int64_t part, int64_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
+using std::numbers::pi;
+using detail::share;
 
 // From `first` to `last` as q goes from 0 to 1.
 double anneal(bool linear, double first, double last, double q) {
-  return linear ? first + (last - first) * q : last + (first - last) / 2 * (1 + math64::cos(kPi * q));
+  return linear ? first + (last - first) * q : last + (first - last) / 2 * (1 + math64::cos(pi * q));
 }
 
-double cosine_between(double low, double high, double q) { return low + (high - low) * (1 + math64::cos(kPi * q)) / 2; }
+double cosine_between(double low, double high, double q) { return low + (high - low) * (1 + math64::cos(pi * q)) / 2; }
 
 void check_count(const char* who, const char* name, int64_t value) {
   ROTE_CHECK(value >= 1, ArgumentError, "schedule ", who, ": ", name, " is ", value, "; it must be at least 1.");
@@ -121,110 +122,145 @@ Schedule cyclic_lr(CyclicOptions o) {
   return Schedule::of_rates([=](int64_t t, double) { return o.base_lr + (o.max_lr - o.base_lr) * swing(t); }, momentum);
 }
 
+// --- By name, with torch's options and defaults ---
+
+namespace {
+
+Schedule make_step(OptionReader& from) {
+  int64_t step_size = 0;
+  double gamma = 0.1;
+  from.take("step_size", step_size);
+  from.take("gamma", gamma);
+  return step_lr(step_size, gamma);
+}
+
+Schedule make_multi_step(OptionReader& from) {
+  std::vector<int64_t> milestones;
+  double gamma = 0.1;
+  from.take("milestones", milestones);
+  from.take("gamma", gamma);
+  return multi_step_lr(milestones, gamma);
+}
+
+Schedule make_exponential(OptionReader& from) {
+  double gamma = 1;
+  from.take("gamma", gamma);
+  return exponential_lr(gamma);
+}
+
+Schedule make_constant(OptionReader& from) {
+  double factor = 1.0 / 3;
+  int64_t total_iters = 5;
+  from.take("factor", factor);
+  from.take("total_iters", total_iters);
+  return constant_lr(factor, total_iters);
+}
+
+Schedule make_linear(OptionReader& from) {
+  LinearLrOptions o;
+  from.take("start_factor", o.start_factor);
+  from.take("end_factor", o.end_factor);
+  from.take("total_iters", o.total_iters);
+  return linear_lr(o);
+}
+
+Schedule make_polynomial(OptionReader& from) {
+  int64_t total_iters = 5;
+  double power = 1;
+  from.take("total_iters", total_iters);
+  from.take("power", power);
+  return polynomial_lr(total_iters, power);
+}
+
+Schedule make_cosine_annealing(OptionReader& from) {
+  int64_t T_max = 0;
+  double eta_min = 0;
+  from.take("T_max", T_max);
+  from.take("eta_min", eta_min);
+  return cosine_annealing_lr(T_max, eta_min);
+}
+
+Schedule make_warm_restarts(OptionReader& from) {
+  WarmRestartsOptions o{.T_0 = 0};
+  from.take("T_0", o.T_0);
+  from.take("T_mult", o.T_mult);
+  from.take("eta_min", o.eta_min);
+  return cosine_annealing_warm_restarts(o);
+}
+
+Schedule make_one_cycle(OptionReader& from) {
+  OneCycleOptions o;
+  int64_t epochs = 0, steps_per_epoch = 0;
+  std::string strategy = "cos";
+  from.take("max_lr", o.max_lr);
+  from.take("total_steps", o.total_steps);
+  from.take("epochs", epochs);
+  from.take("steps_per_epoch", steps_per_epoch);
+  if (o.total_steps == 0) o.total_steps = epochs * steps_per_epoch;
+  from.take("pct_start", o.pct_start);
+  from.take("anneal_strategy", strategy);
+  ROTE_CHECK(strategy == "cos" || strategy == "linear", ArgumentError, "schedule OneCycleLR: anneal_strategy is \"", strategy, "\"; it must be cos or linear.");
+  o.linear = strategy == "linear";
+  from.take("cycle_momentum", o.cycle_momentum);
+  from.take("base_momentum", o.base_momentum);
+  from.take("max_momentum", o.max_momentum);
+  from.take("div_factor", o.div_factor);
+  from.take("final_div_factor", o.final_div_factor);
+  from.take("three_phase", o.three_phase);
+  return one_cycle_lr(o);
+}
+
+Schedule make_cyclic(OptionReader& from) {
+  CyclicOptions o;
+  int64_t down = 0;
+  std::string mode = "triangular";
+  from.take("base_lr", o.base_lr);
+  from.take("max_lr", o.max_lr);
+  from.take("step_size_up", o.step_size_up);
+  from.take("step_size_down", down);
+  if (down > 0) o.step_size_down = down;
+  from.take("mode", mode);
+  ROTE_CHECK(mode == "triangular" || mode == "triangular2" || mode == "exp_range", ArgumentError, "schedule CyclicLR: mode is \"", mode,
+             "\"; it must be triangular, triangular2 or exp_range.");
+  o.mode = mode == "triangular" ? CycleMode::triangular : mode == "triangular2" ? CycleMode::triangular2 : CycleMode::exp_range;
+  from.take("gamma", o.gamma);
+  from.take("cycle_momentum", o.cycle_momentum);
+  from.take("base_momentum", o.base_momentum);
+  from.take("max_momentum", o.max_momentum);
+  return cyclic_lr(o);
+}
+
+struct Maker {
+  const char* name;
+  Schedule (*make)(OptionReader& from);
+};
+
+constexpr Maker kMakers[] = {
+    {"StepLR", make_step},
+    {"MultiStepLR", make_multi_step},
+    {"ExponentialLR", make_exponential},
+    {"ConstantLR", make_constant},
+    {"LinearLR", make_linear},
+    {"PolynomialLR", make_polynomial},
+    {"CosineAnnealingLR", make_cosine_annealing},
+    {"CosineAnnealingWarmRestarts", make_warm_restarts},
+    {"OneCycleLR", make_one_cycle},
+    {"CyclicLR", make_cyclic},
+};
+
+}  // namespace
+
 Schedule make_torch_schedule(const std::string& name, const Options& options) {
-  OptionReader from("schedule " + name, options);
-  const auto made = [&]() -> Schedule {
-    if (name == "StepLR") {
-      int64_t step_size = 0;
-      double gamma = 0.1;
-      from.take("step_size", step_size);
-      from.take("gamma", gamma);
-      return step_lr(step_size, gamma);
-    }
-    if (name == "MultiStepLR") {
-      std::vector<int64_t> milestones;
-      double gamma = 0.1;
-      from.take("milestones", milestones);
-      from.take("gamma", gamma);
-      return multi_step_lr(milestones, gamma);
-    }
-    if (name == "ExponentialLR") {
-      double gamma = 1;
-      from.take("gamma", gamma);
-      return exponential_lr(gamma);
-    }
-    if (name == "ConstantLR") {
-      double factor = 1.0 / 3;
-      int64_t total_iters = 5;
-      from.take("factor", factor);
-      from.take("total_iters", total_iters);
-      return constant_lr(factor, total_iters);
-    }
-    if (name == "LinearLR") {
-      LinearLrOptions o;
-      from.take("start_factor", o.start_factor);
-      from.take("end_factor", o.end_factor);
-      from.take("total_iters", o.total_iters);
-      return linear_lr(o);
-    }
-    if (name == "PolynomialLR") {
-      int64_t total_iters = 5;
-      double power = 1;
-      from.take("total_iters", total_iters);
-      from.take("power", power);
-      return polynomial_lr(total_iters, power);
-    }
-    if (name == "CosineAnnealingLR") {
-      int64_t T_max = 0;
-      double eta_min = 0;
-      from.take("T_max", T_max);
-      from.take("eta_min", eta_min);
-      return cosine_annealing_lr(T_max, eta_min);
-    }
-    if (name == "CosineAnnealingWarmRestarts") {
-      WarmRestartsOptions o{.T_0 = 0};
-      from.take("T_0", o.T_0);
-      from.take("T_mult", o.T_mult);
-      from.take("eta_min", o.eta_min);
-      return cosine_annealing_warm_restarts(o);
-    }
-    if (name == "OneCycleLR") {
-      OneCycleOptions o;
-      int64_t epochs = 0, steps_per_epoch = 0;
-      std::string strategy = "cos";
-      from.take("max_lr", o.max_lr);
-      from.take("total_steps", o.total_steps);
-      from.take("epochs", epochs);
-      from.take("steps_per_epoch", steps_per_epoch);
-      if (o.total_steps == 0) o.total_steps = epochs * steps_per_epoch;
-      from.take("pct_start", o.pct_start);
-      from.take("anneal_strategy", strategy);
-      ROTE_CHECK(strategy == "cos" || strategy == "linear", ArgumentError, "schedule OneCycleLR: anneal_strategy is \"", strategy, "\"; it must be cos or linear.");
-      o.linear = strategy == "linear";
-      from.take("cycle_momentum", o.cycle_momentum);
-      from.take("base_momentum", o.base_momentum);
-      from.take("max_momentum", o.max_momentum);
-      from.take("div_factor", o.div_factor);
-      from.take("final_div_factor", o.final_div_factor);
-      from.take("three_phase", o.three_phase);
-      return one_cycle_lr(o);
-    }
-    if (name == "CyclicLR") {
-      CyclicOptions o;
-      int64_t down = 0;
-      std::string mode = "triangular";
-      from.take("base_lr", o.base_lr);
-      from.take("max_lr", o.max_lr);
-      from.take("step_size_up", o.step_size_up);
-      from.take("step_size_down", down);
-      if (down > 0) o.step_size_down = down;
-      from.take("mode", mode);
-      ROTE_CHECK(mode == "triangular" || mode == "triangular2" || mode == "exp_range", ArgumentError, "schedule CyclicLR: mode is \"", mode,
-                 "\"; it must be triangular, triangular2 or exp_range.");
-      o.mode = mode == "triangular" ? CycleMode::triangular : mode == "triangular2" ? CycleMode::triangular2 : CycleMode::exp_range;
-      from.take("gamma", o.gamma);
-      from.take("cycle_momentum", o.cycle_momentum);
-      from.take("base_momentum", o.base_momentum);
-      from.take("max_momentum", o.max_momentum);
-      return cyclic_lr(o);
-    }
-    throw ArgumentError(str("schedule: torch has no ", name,
-                            " here; there are StepLR, MultiStepLR, ExponentialLR, ConstantLR, LinearLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, "
-                            "OneCycleLR and CyclicLR."));
-  };
-  Schedule schedule = made();
-  from.finish();
-  return schedule;
+  std::string names;
+  for (const Maker& maker : kMakers) {
+    names += (names.empty() ? "" : &maker == std::end(kMakers) - 1 ? " and " : ", ") + std::string(maker.name);
+    if (name != maker.name) continue;
+    OptionReader from("schedule " + name, options);
+    Schedule schedule = maker.make(from);
+    from.finish();
+    return schedule;
+  }
+  throw ArgumentError(str("schedule: torch has no ", name, " here; there are ", names, "."));
 }
 
 }  // namespace rote::optim

@@ -101,7 +101,10 @@ TEST_CASE("torch schedules: where they turn") {
   CHECK(cycle.rate(100, 9.0) == cycle.rate(10, 9.0));
   CHECK(cycle.momentum(0) == doctest::Approx(0.95));
   CHECK_THROWS_WITH_AS(make_torch_schedule("StepLR", {}), "schedule StepLR: step_size is 0; it must be at least 1.", ArgumentError);
-  CHECK_THROWS_AS(make_torch_schedule("CosineLR", {}), ArgumentError);
+  CHECK_THROWS_WITH_AS(make_torch_schedule("CosineLR", {}),
+                       "schedule: torch has no CosineLR here; there are StepLR, MultiStepLR, ExponentialLR, ConstantLR, LinearLR, PolynomialLR, CosineAnnealingLR, "
+                       "CosineAnnealingWarmRestarts, OneCycleLR and CyclicLR.",
+                       ArgumentError);
 }
 
 TEST_CASE("plateau: the rate falls after more than `patience` values without improvement, and not by less than eps") {
