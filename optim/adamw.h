@@ -52,6 +52,10 @@ class AdamW : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
+  bool set_momentum(double momentum) override {
+    for (Group& group : groups()) group.betas.first = momentum;
+    return true;
+  }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   AdamWOptions options_;
@@ -77,6 +81,10 @@ class Adam : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
+  bool set_momentum(double momentum) override {
+    for (Group& group : groups()) group.betas.first = momentum;
+    return true;
+  }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   AdamOptions options_;

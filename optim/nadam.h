@@ -49,6 +49,7 @@ class NAdam : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
+  bool set_momentum(double momentum) override { return options_.betas.first = momentum, true; }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   NAdamOptions options_;

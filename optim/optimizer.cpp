@@ -70,6 +70,8 @@ std::vector<Tensor> Optimizer::params() const {
 }
 
 void Optimizer::set_rates(const Schedule& schedule, int64_t step) {
+  ROTE_CHECK(!schedule.moves_momentum() || set_momentum(schedule.momentum(step)), ArgumentError,
+             "schedule: it moves the momentum, and this optimizer has none; set cycle_momentum to false.");
   for (Group& group : groups_) group.lr = schedule.rate(step, group.initial_lr);
 }
 

@@ -59,7 +59,9 @@ class Optimizer {
   std::vector<Group>& groups() { return groups_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::vector<Tensor> params() const;  // in group order
-  void set_rates(const Schedule& schedule, int64_t step);  // the lr of each group for the update after `step` others
+  // The lr of each group for the update after `step` others, and the momentum (or first beta) where the schedule moves it.
+  // Throws ArgumentError where it does and this optimizer has none.
+  void set_rates(const Schedule& schedule, int64_t step);
 
   // `<parameter>.exp_avg` and the like for each tensor of state that exists, and the updates per parameter.
   NamedState state_tensors() const;
@@ -71,6 +73,8 @@ class Optimizer {
   explicit Optimizer(std::vector<Group> groups);
   // The state of a parameter before its first update, under torch's names.
   virtual NamedState fresh_state(const Group& group, const Tensor& param) const = 0;
+  // Takes a momentum or first beta; false: this rule has none.
+  virtual bool set_momentum(double) { return false; }
   // Updates slot.param by its gradient times `factor`; slot.step counts this update. Returns the amax word of the parameter.
   virtual uint32_t update(const Group& group, Slot& slot, double factor) = 0;
 

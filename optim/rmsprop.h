@@ -54,6 +54,7 @@ class RmsProp : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
+  bool set_momentum(double momentum) override { return options_.momentum = momentum, true; }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   RmsPropOptions options_;

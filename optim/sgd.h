@@ -55,6 +55,7 @@ class Sgd : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
+  bool set_momentum(double momentum) override { return options_.momentum = momentum, true; }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   SgdOptions options_;

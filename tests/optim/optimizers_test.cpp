@@ -12,6 +12,7 @@
 #include "optim/muon.h"
 #include "optim/registry.h"
 #include "optim/sgd.h"
+#include "optim/torch_schedule.h"
 
 using namespace rote;
 using namespace rote::optim;
@@ -68,6 +69,49 @@ TEST_CASE("optimizers: one and three steps equal the reference's") {
       for (size_t i = 0; t != 1 && i < 4; ++i) CHECK(std::abs(p.data<double>()[i] - expected[i]) < 1.01e-10);  // ten printed digits
     }
   }
+}
+
+TEST_CASE("optimizers: a schedule that moves the momentum moves it, or the first beta, as torch's does") {
+  struct Moved {
+    const char* name;
+    Options options;
+    std::vector<double> one_cycle, cyclic;  // after six steps
+  };
+  const Moved rows[] = {
+      {"sgd", {{"momentum", ".9"}}, {.9238436052, -2.000486508, .4422573521, 3.08839242}, {.93878309, -2.01699358, .4264890075, 3.19238755}},
+      {"sgd", {}, {.9238436052, -2.000486508, .4422573521, 3.08839242}, {.93878309, -2.01699358, .4264890075, 3.19238755}},  // nothing of its own is left
+      {"rmsprop", {{"momentum", ".9"}}, {-2.378660964, -1.699766455, -1.278187967, 2.12996766}, {-2.071476163, -2.166954704, -1.667360909, 3.06775485}},
+      {"adamw_torch", {}, {.8831404587, -2.065677324, .4667449492, 2.999915651}, {.939124681, -2.057072381, .4013744727, 3.096058348}},
+      {"adam", {}, {.8831404587, -2.065677324, .4667449492, 2.999915651}, {.939124681, -2.057072381, .4013744727, 3.096058348}},
+      {"adamax", {}, {.9146056684, -2.055382091, .475689173, 2.98796452}, {.9532946031, -2.048281881, .4301852919, 3.04822196}},
+      {"nadam", {}, {.9136765473, -2.084637948, .4773306125, 2.982836841}, {1.007452136, -2.107982242, .4201965031, 3.131441578}},  // torch's product in f64
+      {"radam", {}, {.9670529258, -2.01107334, .4927093807, 3.030932569}, {.9840848245, -2.006611847, .4825222728, 3.051090465}},
+  };
+  const auto after_six = [](const Moved& row, const Schedule& schedule) {
+    const Tensor p = parameter({4}, {1, -2, .5, 3});
+    const auto optimizer = make_optimizer(row.name, one(p, .1), {}, row.options);
+    for (int t = 0; t < 6; ++t) {
+      give_grad(p, std::vector<double>(kGrads[t % 3], kGrads[t % 3] + 4));
+      optimizer->set_rates(schedule, t);
+      optimizer->step();
+    }
+    return std::vector<double>(p.data<double>(), p.data<double>() + 4);
+  };
+  for (const Moved& row : rows) {
+    CAPTURE(std::string(row.name));
+    const std::vector<double> one_cycle = after_six(row, one_cycle_lr({.max_lr = .1, .total_steps = 6}));
+    const std::vector<double> cyclic = after_six(row, cyclic_lr({.base_lr = .01, .max_lr = .1, .step_size_up = 2}));
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(std::abs(one_cycle[i] - row.one_cycle[i]) < 5.1e-10);  // ten printed digits
+      CHECK(std::abs(cyclic[i] - row.cyclic[i]) < 5.1e-10);
+    }
+  }
+  const Tensor p = parameter({4}, {1, -2, .5, 3});
+  const auto adagrad = make_optimizer("adagrad", one(p, .1));
+  CHECK_THROWS_WITH_AS(adagrad->set_rates(cyclic_lr({.base_lr = .01, .max_lr = .1}), 3), "schedule: it moves the momentum, and this optimizer has none; set cycle_momentum to false.", ArgumentError);
+  CHECK(adagrad->groups()[0].lr == .1);
+  adagrad->set_rates(cyclic_lr({.base_lr = .01, .max_lr = .1, .step_size_up = 2, .cycle_momentum = false}), 2);
+  CHECK(adagrad->groups()[0].lr == .1);
 }
 
 TEST_CASE("adafactor: a matrix has one row and one column of moments") {
