@@ -159,9 +159,7 @@ std::string Axis::label(int64_t i) const {
   for (double unit = step; unit < 0.999 && decimals < 5; unit *= 10) ++decimals;
   if (x == 0) return "0";
   if (decimals > 4 || std::fabs(x) >= 1e7) return general_float(x, 4);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", decimals, x);
-  return text;
+  return fixed_float(x, decimals);
 }
 
 Axis round_axis(double low, double high, int64_t most, bool whole) {

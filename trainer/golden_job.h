@@ -15,7 +15,7 @@ struct GoldenJob {
   int64_t micro_batch = 4;  // of the 12 rows of an update: 1, 2, 4, 8 or 12; moves no bit
 };
 
-// A link a step: the SHA-256 of the link before it (at first of nothing), 64 digits, and of the hash of the weights after the step, 64 more.
+// Seeds the process's generator. A link a step: the SHA-256 of the link before it (at first of nothing), 64 digits, and of the hash of the weights after the step, 64 more.
 std::vector<std::string> run_golden_job(const GoldenJob& job = {});
 
 // The links of all 50 steps under contract AC-1.

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
+
+#include "trainer/python_text.h"
 
 namespace rote {
 
@@ -55,11 +56,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string fixed(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", x);
-  return text;
-}
+std::string fixed(double x) { return fixed_float(x, 1); }
 
 std::string line_of(double x1, double y1, double x2, double y2, const char* colour) {
   return "<line x1=\"" + fixed(x1) + "\" y1=\"" + fixed(y1) + "\" x2=\"" + fixed(x2) + "\" y2=\"" + fixed(y2) + "\" stroke=\"" + colour + "\"/>\n";

@@ -63,12 +63,17 @@ std::string general_float(double value, int digits) {
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits).ptr};
 }
 
+std::string fixed_float(double value, int decimals) {
+  if (!std::isfinite(value)) return special_float(value);
+  char buffer[400];  // the largest double has 309 digits before the point
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr};
+}
+
 double rounded(double value, int decimals) {
   if (!std::isfinite(value)) return value;
-  char buffer[400];  // the largest double has 309 digits before the point
-  const char* end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
+  const std::string text = fixed_float(value, decimals);
   double result = value;
-  std::from_chars(buffer, end, result);
+  std::from_chars(text.data(), text.data() + text.size(), result);
   return result;
 }
 

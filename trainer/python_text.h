@@ -15,6 +15,8 @@ std::string python_float(double value);
 
 // C's `%.<digits>g`: 4 gives 5e-05, 1.234e+04, 0.3172.
 std::string general_float(double value, int digits);
+// `%.<decimals>f`: 1 gives 70.0.
+std::string fixed_float(double value, int decimals);
 
 // `value` printed with `decimals` decimals, rounded from its exact binary value, and read back.
 double rounded(double value, int decimals);

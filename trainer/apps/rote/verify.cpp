@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -61,10 +62,14 @@ std::vector<Way> ways_of_this_machine() {
 std::vector<std::string> links_of(const Way& way) {
   constexpr size_t kDigits = 64;
   int ends[2];
-  ROTE_CHECK(pipe(ends) == 0, StateError, "no pipe can be made: ", std::strerror(errno), ".");
+  ROTE_CHECK(pipe(ends) == 0, StateError, "no pipe can be made: ", std::strerror(errno), "; close files, or raise `ulimit -n`.");
   std::fflush(stdout);
   const pid_t child = fork();
-  ROTE_CHECK(child >= 0, StateError, "no process can be started: ", std::strerror(errno), ".");
+  if (child < 0) {
+    const int fault = errno;
+    close(ends[0]), close(ends[1]);
+    throw StateError(str("no process can be started: ", std::strerror(fault), "; end others, or raise `ulimit -u`."));
+  }
   if (child == 0) {
     close(ends[0]);
     run_child(way, ends[1]);
@@ -72,10 +77,11 @@ std::vector<std::string> links_of(const Way& way) {
   close(ends[1]);
   std::string text;
   char part[4096];
-  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(n));
+  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0 || (n < 0 && errno == EINTR);)
+    if (n > 0) text.append(part, static_cast<size_t>(n));
   close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
+  int status = -1;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   std::vector<std::string> links;
   if (status == 0)
     for (size_t at = 0; at + kDigits <= text.size(); at += kDigits) links.push_back(text.substr(at, kDigits));
