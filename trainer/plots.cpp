@@ -38,7 +38,7 @@ std::string without_end(const std::string& line) { return line.substr(0, line.fi
 
 // --- for SVG ---
 
-constexpr double kWidth = 800, kHeight = 480, kLeft = 70, kRight = 780, kTop = 20, kBottom = 400;
+constexpr double kWidth = 820, kHeight = 480, kLeft = 70, kRight = 780, kTop = 20, kBottom = 400;
 // Okabe and Ito's eight colours, told apart by the colour-blind too; from the ninth curve on the lines are dashed.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"};
 constexpr size_t kColourCount = std::size(kColours);

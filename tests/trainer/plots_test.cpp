@@ -63,7 +63,7 @@ TEST_CASE("text plot: one point is one mark") {
 }
 
 TEST_CASE("svg plot: the text of a small picture") {
-  CHECK(svg_plot({{"a<b", {{0, 0}, {10, 1}}}}) == R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800.0 480.0" font-family="sans-serif" font-size="13">
+  CHECK(svg_plot({{"a<b", {{0, 0}, {10, 1}}}}) == R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 820.0 480.0" font-family="sans-serif" font-size="13">
 <rect width="100%" height="100%" fill="#ffffff"/>
 <line x1="70.0" y1="400.0" x2="780.0" y2="400.0" stroke="#333333"/>
 <text x="62.0" y="404.0" text-anchor="end">0</text>
@@ -107,5 +107,5 @@ TEST_CASE("svg plot: every curve has its line and its name; single points are do
   CHECK(count(svg, "&quot;7&quot; &amp; more</text>") == 1);
   CHECK(count(svg, "stroke-dasharray") == 5);  // lines 9 and 10, and three in the legend
   CHECK(count(svg, "<") == count(svg, ">"));
-  CHECK(svg.find("viewBox=\"0 0 800.0 570.0\"") != std::string::npos);  // taller: six rows of names
+  CHECK(svg.find("viewBox=\"0 0 820.0 570.0\"") != std::string::npos);  // taller: six rows of names
 }
