@@ -1,5 +1,6 @@
 #include "nn/generation_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -172,6 +173,11 @@ void GenerationConfig::check() const {
   ROTE_CHECK(std::isfinite(length_penalty), ArgumentError, "generate: length_penalty is ", length_penalty, "; it must be finite.");
   for (const std::vector<int64_t>& word : bad_words_ids) ROTE_CHECK(!word.empty(), ArgumentError, "generate: bad_words_ids has an empty word; each needs an id.");
   for (const auto& one : sequence_bias) ROTE_CHECK(!one.first.empty(), ArgumentError, "generate: sequence_bias has an empty sequence; each needs an id.");
+  std::vector<int64_t> forced = forced_eos_token_id;
+  if (forced_bos_token_id) forced.push_back(*forced_bos_token_id);
+  for (const int64_t id : forced)
+    ROTE_CHECK(std::find(suppress_tokens.begin(), suppress_tokens.end(), id) == suppress_tokens.end(), ArgumentError, "generate: the id ", id,
+               " is forced and suppressed as well; leave it out of forced_bos_token_id and forced_eos_token_id, or out of suppress_tokens.");
   ROTE_CHECK(!do_sample, ArgumentError, "generate: do_sample is true, and this build does not sample; set it to false.");
   for (const OtherWay& way : kOtherWays) {
     const auto found = others.find(way.name);

@@ -73,7 +73,7 @@ TEST_CASE("beam search: beams for every text give the best of all texts, in orde
   }
 }
 
-TEST_CASE("beam search: more beams never find less, and long texts win as length_penalty grows") {
+TEST_CASE("beam search: more beams never find less, and long texts win as length_penalty grows (67)") {
   float before = -1e9f;
   for (const int64_t beams : {1, 2, 4, 16, 64}) {
     const float best = searched({.num_beams = beams, .length_penalty = 0, .early_stopping = EarlyStopping::never, .most_tokens = 6}).finished()[0].score;
@@ -118,7 +118,7 @@ TEST_CASE("beam search: an end counts only among the num_beams best of its step"
   CHECK(search.parents() == std::vector<int64_t>{0, 0});
 }
 
-TEST_CASE("beam search: early_stopping says when finished texts are enough") {
+TEST_CASE("beam search: early_stopping says when finished texts are enough (65)") {
   const auto steps = [](EarlyStopping when, double penalty) {
     BeamSearch search({.num_beams = 2, .length_penalty = penalty, .early_stopping = when, .eos_token_id = {0}, .most_tokens = 50});
     int64_t n = 0;

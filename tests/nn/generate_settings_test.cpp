@@ -89,7 +89,7 @@ const GenerationConfig kSettings[] = {
 
 }  // namespace
 
-TEST_CASE("generate: a prompt in a batch is continued as it is alone, to the bit of its scores") {
+TEST_CASE("generate: a prompt in a batch is continued as it is alone, to the bit of its scores (66)") {
   for (const bool is_encoder : {false, true}) {
     CAPTURE(is_encoder);
     const std::unique_ptr<nn::Model> model = is_encoder ? small_t5() : small_gpt2();
@@ -135,7 +135,7 @@ TEST_CASE("generate: threads and the cache change nothing") {
   }
 }
 
-TEST_CASE("generate: a beam's score is the mean log probability that the model gives its tokens") {
+TEST_CASE("generate: a beam's score is the mean log probability that the model gives its tokens, those of the prompt not counted (64)") {
   const std::unique_ptr<nn::Model> model = small_t5();
   const GenerationConfig config{.max_new_tokens = 7, .num_beams = 4, .num_return_sequences = 4, .eos_token_id = {3}};
   const nn::Generated given = nn::generate(*model, batch_of({kPrompts[0]}, true), config);

@@ -75,12 +75,16 @@ TEST_CASE("logits: forced tokens stand alone, the first at length 1, the last be
   CHECK(processed({.forced_eos_token_id = {1, 2}}, {.ids = {0, 1}, .max_length = 4}) == Given{}.scores);
 }
 
-TEST_CASE("logits: suppressed tokens are never chosen, some only at the beginning") {
+TEST_CASE("logits: suppressed tokens are never chosen, some only at the beginning, and none that is forced (68)") {
   const Scores without{kNever, -1, 2, kNever, 0.5f};
   CHECK(processed({.suppress_tokens = {0, 3}}, {.ids = {1, 2}}) == without);
   CHECK(processed({.begin_suppress_tokens = {0, 3}}, {.ids = {1, 2}, .prompt = 2}) == without);
   CHECK(processed({.begin_suppress_tokens = {0, 3}}, {.ids = {1, 2, 4}, .prompt = 2}) == Given{}.scores);
   CHECK(processed({.forced_bos_token_id = 1, .begin_suppress_tokens = {0, 3}}, {.ids = {1, 2}}) == without);  // behind the forced one
+  const char* const fault = "generate: the id 3 is forced and suppressed as well; leave it out of forced_bos_token_id and forced_eos_token_id, or out of suppress_tokens.";
+  CHECK_THROWS_WITH_AS((GenerationConfig{.forced_bos_token_id = 3, .suppress_tokens = {1, 3}}.check()), fault, ArgumentError);
+  CHECK_THROWS_WITH_AS((GenerationConfig{.forced_eos_token_id = {2, 3}, .suppress_tokens = {3}}.check()), fault, ArgumentError);
+  CHECK_NOTHROW((GenerationConfig{.forced_eos_token_id = {2}, .suppress_tokens = {3}}.check()));
 }
 
 TEST_CASE("logits: an end is made likelier step by step, and what is no number goes") {

@@ -168,7 +168,7 @@ TEST_CASE("Seq2SeqTrainer: predictions and labels are padded once, with -100, to
   CHECK(row_of(out.label_ids, 0) == std::vector<int64_t>{2, 3, 1, -100, -100, -100, -100});
 }
 
-TEST_CASE("Seq2SeqTrainer: the loss is the Trainer's, smoothed where asked for, none without labels") {
+TEST_CASE("Seq2SeqTrainer: the loss is the Trainer's, smoothed where asked for, none without labels (42)") {
   Written run;
   for (const double smoothing : {0.0, 0.2}) {
     Seq2SeqTrainingArguments args = run.args();
