@@ -219,6 +219,7 @@ std::vector<std::vector<int64_t>> Trainer::epoch_batches(const Run& run) const {
 void Trainer::begin_epoch(Run& run) const {
   data::NextRows next_rows;
   run.loader.reset();
+  run.stream_is_over = false;
   if (data::Stream* stream = options_.train_dataset.stream) {
     stream->restart(run.epoch);
     for (int64_t row = 0; row < run.epoch_rows; ++row)
@@ -289,7 +290,8 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
     log_evaluate_save(run);
     if (is_stopped()) break;
   }
-  if (options_.train_dataset.stream != nullptr && !is_stopped()) end_of_stream(run);
+  run.stream_is_over = options_.train_dataset.stream != nullptr && !is_stopped();
+  if (run.stream_is_over) end_of_stream(run);
   run.loader.reset();
   fire(Event::epoch_end);
   log_evaluate_save(run);

@@ -50,8 +50,8 @@ void Trainer::save_checkpoint(Run& run) {
     if (is_there) state_.best_model_checkpoint = (fs::path(args_.output_dir) / best).string();
   }
   // After an epoch that a callback cuts short the next one follows, though rows of it are left; so it does once a stream has ended.
-  const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop, has_ended = !run.rows_per_epoch && !run.loader;
-  const int64_t epoch = is_cut || has_ended ? run.epoch + 1 : run.epoch, epoch_consumed = is_cut || has_ended ? 0 : run.epoch_rows;
+  const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop, is_over = is_cut || run.stream_is_over;
+  const int64_t epoch = is_over ? run.epoch + 1 : run.epoch, epoch_consumed = is_over ? 0 : run.epoch_rows;
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,

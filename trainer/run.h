@@ -39,6 +39,7 @@ struct Trainer::Run {
   int64_t first_tokens = 0;             // num_input_tokens_seen then
   int64_t epoch = 0;                    // under way
   int64_t micro = 0, epoch_rows = 0;    // micro-batches and rows of this epoch so far
+  bool stream_is_over = false;          // in this epoch
   std::unique_ptr<data::Loader> loader; // of what is left of it
   int64_t tokens = 0;                   // elements of the main input, of this process
   Stopwatch watch;

@@ -9,6 +9,7 @@
 
 #include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
+#include "trainer/checkpoint.h"
 #include "trainer/text_forms.h"
 
 namespace rote::testing {
@@ -141,6 +142,24 @@ TEST_CASE("stream: resumed from every step, in the middle and at the end of a pa
       REQUIRE(ours.size() == all.size());
       for (size_t i = 0; i + 1 < all.size(); ++i) CHECK(ours[i] == all[i]);  // the last are the sums of each call
     }
+  }
+}
+
+TEST_CASE("stream: saved at the end of an epoch that the run's length cuts short, it goes on behind the rows of that pass") {
+  const TempFolder folder, elsewhere;
+  TrainingArguments args = stream_args(folder.path(), 12);
+  StreamRun whole(args, 10);  // five updates a pass
+  whole.run.train();
+  args.output_dir = elsewhere.path();
+  args.save_strategy = SaveStrategy::epoch;
+  for (const int64_t updates : {2, 5, 8, 12}) {
+    CAPTURE(updates);
+    const std::vector<std::filesystem::path> before = checkpoints_in(elsewhere.path());
+    args.max_steps = updates;
+    StreamRun part(args, 10);
+    part.run.train(before.empty() ? "" : before.back().string());
+    REQUIRE(std::filesystem::exists(elsewhere.path() + str("/checkpoint-", updates)));
+    if (updates == 12) CHECK(part.run.hash() == whole.run.hash());
   }
 }
 
