@@ -15,6 +15,8 @@ Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bo
 }
 
 EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const EvaluationCall& call) {
+  ROTE_CHECK(!is_training_ || dataset.stream == nullptr || dataset.stream != options_.train_dataset.stream, ArgumentError,
+             call.prefix, ": the dataset is the stream that is trained on, which would begin anew in the middle of a pass; give another stream of the same rows.");
   const Stopwatch preparation;
   use_machine();
   model_->eval();

@@ -101,7 +101,12 @@ void Trainer::tell_plan(const Run& run) const {
 
 TrainOutput Trainer::train(const TrainCall& call) {
   TrainOutput output;
-  with_default_control([&] { output = run_training(call); });
+  try {
+    with_default_control([&] { output = run_training(call); });
+  } catch (...) {
+    is_training_ = false;
+    throw;
+  }
   return output;
 }
 

@@ -210,6 +210,23 @@ TEST_CASE("stream: what cannot be is refused before a folder is made, a changed 
   CHECK_THROWS_WITH_AS(listed.train(out + "/checkpoint-3"), (str("resume_from_checkpoint: ", out, "/checkpoint-3 was written with epochs of a stream, this run has 10; give the same rows, or --ignore_data_skip.")).c_str(), StateError);
 }
 
+TEST_CASE("stream: what is trained on is not evaluated on meanwhile, but may be before and after") {
+  const TempFolder folder;
+  StreamRun streamed(stream_args(folder.path(), 3), 6);
+  Trainer& trainer = *streamed.run.trainer;
+  bool asks = true;
+  trainer.on(Event::step_end, [&](const TrainerState&, TrainerControl&) {
+    if (asks) trainer.evaluate(&streamed.stream);
+  });
+  CHECK(number_at(trainer.evaluate(&streamed.stream), "eval_loss") > 0);
+  CHECK_THROWS_WITH_AS(trainer.train(), "eval: the dataset is the stream that is trained on, which would begin anew in the middle of a pass; give another stream of the same rows.",
+                       ArgumentError);
+  CHECK(number_at(trainer.evaluate(&streamed.stream), "eval_loss") > 0);
+  asks = false;
+  trainer.train();
+  CHECK(number_at(trainer.evaluate(&streamed.stream), "eval_loss") > 0);
+}
+
 TEST_CASE("stream: a batch size that memory refuses is halved from the same row on") {
   struct Limited : Trainer {
     using Trainer::Trainer;
