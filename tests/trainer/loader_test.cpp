@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <fstream>
 
 #include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
@@ -115,6 +119,27 @@ TEST_CASE("Loader: what reading or making throws comes out at its batch, those b
       if (in_reading) CHECK_THROWS_WITH_AS(loader.next(), "read: broken.", IoError);
       else CHECK_THROWS_WITH_AS(loader.next(), "made: broken.", MemoryError);
     }
+}
+
+TEST_CASE("Loader: where the system gives no more threads, those that there are end and one sentence says so") {
+  std::ifstream sizes("/proc/self/statm");
+  rlim_t pages = 0;
+  REQUIRE(sizes >> pages);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  const auto next = [row = int64_t{0}]() mutable { return std::optional(BatchRows{.rows = {row++}}); };  // without an end
+  std::string text;
+  rlimit little = before;
+  little.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{100} << 20);  // of some stacks
+  REQUIRE(setrlimit(RLIMIT_AS, &little) == 0);
+  try {
+    const Loader loader(next, summed, {.num_workers = 1000, .prefetch_factor = 1});
+  } catch (const ArgumentError& fault) {
+    text = fault.text;
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(text.starts_with("dataloader_num_workers: the system gives no thread beyond "));
+  CHECK(text.ends_with("; give fewer."));
 }
 
 TEST_CASE("train: loader threads change no bit: masks, dropout, logs, evaluations, early stops, streams") {

@@ -2,7 +2,6 @@
 #include "trainer/data/loader.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "kernels/check.h"
@@ -42,16 +41,18 @@ NextRows in_order(Stream& stream, const StreamBatches& options) {
 
 Loader::Loader(NextRows next_rows, MakeBatch make, const LoaderOptions& options)
     : next_rows_(std::move(next_rows)), make_(std::move(make)), limit_(static_cast<size_t>(std::max<int64_t>(1, options.num_workers * options.prefetch_factor))) {
-  for (int64_t i = 0; i < options.num_workers; ++i) {
-    try {
-      threads_.emplace_back([this](const std::stop_token& stop) { with_default_control([&] { work(stop); }); });
-    } catch (const std::system_error& fault) {
-      throw ArgumentError(str("dataloader_num_workers: the system gives no thread beyond ", i, " of ", options.num_workers, " (", fault.what(), "); give fewer."));
-    }
+  try {
+    threads_.reserve(static_cast<size_t>(options.num_workers));
+    for (int64_t i = 0; i < options.num_workers; ++i) threads_.emplace_back([this](const std::stop_token& stop) { with_default_control([&] { work(stop); }); });
+  } catch (const std::exception& fault) {
+    request_stop();
+    throw ArgumentError(str("dataloader_num_workers: the system gives no thread beyond ", threads_.size(), " of ", options.num_workers, " (", fault.what(), "); give fewer."));
   }
 }
 
-Loader::~Loader() {
+Loader::~Loader() { request_stop(); }
+
+void Loader::request_stop() {
   for (std::jthread& thread : threads_) thread.request_stop();
 }
 
@@ -87,8 +88,14 @@ void Loader::work(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       room_.wait(lock, stop, [this] { return ended_ || slots_.size() < limit_; });
       if (ended_ || stop.stop_requested()) return;
-      slot = &slots_.emplace_back();  // stays where it is until it is taken, which is after it is made
+      try {
+        slot = &slots_.emplace_back();  // stays where it is until it is taken, which is after it is made
+      } catch (...) {
+        fault_ = std::current_exception();
+        ended_ = true;
+      }
     }
+    if (slot == nullptr) return ready_.notify_one();
     read(*slot);
     {
       const std::lock_guard lock(mutex_);
@@ -113,12 +120,13 @@ bool Loader::has_next() {
     slots_.front().is_read = true;
   }
   ready_.wait(lock, [this] { return slots_.empty() ? ended_ : slots_.front().is_read; });
-  return !slots_.empty() && !slots_.front().is_end;
+  return slots_.empty() ? fault_ != nullptr : !slots_.front().is_end;
 }
 
 Loader::Loaded Loader::next() {
   ROTE_ASSERT(has_next(), "next() is asked only where has_next() is true");
   std::unique_lock lock(mutex_);
+  if (slots_.empty()) std::rethrow_exception(std::exchange(fault_, nullptr));
   Slot& front = slots_.front();
   if (threads_.empty()) {
     make(front);

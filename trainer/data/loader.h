@@ -74,6 +74,7 @@ class Loader {
   void read(Slot& slot);
   void make(Slot& slot) const;
   void work(const std::stop_token& stop);
+  void request_stop();  // of all before one is joined: each may wait for another
 
   const NextRows next_rows_;
   const MakeBatch make_;
@@ -85,6 +86,7 @@ class Loader {
   std::condition_variable ready_;     // a slot was read or made
   std::deque<Slot> slots_;
   bool ended_ = false;
+  std::exception_ptr fault_;          // behind the last slot: no room was had for another
   std::vector<std::jthread> threads_;
 };
 
