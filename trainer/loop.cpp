@@ -320,11 +320,12 @@ void Trainer::end_of_stream(const Run& run) {
 std::optional<double> Trainer::forward_and_backward(Run& run, Window& window) {
   const int64_t consumed = run.consumed, epoch_rows = run.epoch_rows, tokens = run.tokens, seen = state_.num_input_tokens_seen;
   const Number flos = state_.total_flos;
-  for (bool is_first = true;; is_first = false) {
+  bool has_begun = false;
+  while (true) {
     std::string fault;
     try {
       window = next_window(run);
-      if (is_first) fire(Event::step_begin);
+      if (!std::exchange(has_begun, true)) fire(Event::step_begin);
       return run_window(run, window);
     } catch (const MemoryError& error) {
       if (!args_.auto_find_batch_size) throw;

@@ -447,6 +447,24 @@ TEST_CASE("auto_find_batch_size: where memory does not reach, smaller micro-batc
   CHECK(text == "auto_find_batch_size: memory does not reach for one row at a time; allocate: no more than 0 rows fit.");
 }
 
+TEST_CASE("auto_find_batch_size: a step begins once, though its batch could not be made at first") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  args.per_device_train_batch_size = 4;
+  args.auto_find_batch_size = true;
+  SmallRunOptions options;
+  options.trainer.data_collator = [](const std::vector<data::Example>& rows) {
+    ROTE_CHECK(rows.size() <= 1, MemoryError, "collate: one row fits.");
+    return pad(rows);
+  };
+  SmallRun run(args, std::move(options));
+  int64_t begins = 0;
+  run.trainer->on(Event::step_begin, [&](const TrainerState&, TrainerControl&) { ++begins; });
+  CHECK(run.train().global_step == 3);
+  CHECK(begins == 3);
+  CHECK(*run.trainer->state().train_batch_size == 1);
+}
+
 TEST_CASE("auto_find_batch_size: with memory_limit; without the switch the run ends with a word") {
   const TempFolder folder;
   TrainingArguments args = quiet_args(folder.path());
