@@ -190,6 +190,11 @@ TEST_CASE("tokenizer: ids go back to text") {
   CHECK(tokenizer.id_to_token(41) == std::nullopt);
   CHECK(tokenizer.vocab_size(false) == 39);
   CHECK(tokenizer.vocab_size() == 41);
+  CHECK(tokenizer.id_limit() == 41);
+  std::string gaps = tiny_json();
+  gaps.replace(gaps.find("\"##6\":38"), 8, "\"##6\":70000");
+  const TempFolder folder;
+  CHECK(Tokenizer::from_file(folder.file("tokenizer.json", gaps)).id_limit() == 70001);
 }
 
 TEST_CASE("tokenizer: tokens join as the decoder has it, and a folder may ask for blanks to go") {

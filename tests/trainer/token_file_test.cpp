@@ -39,8 +39,8 @@ std::string fault(const std::string& path, const data::TokenFileOptions& options
   return "";
 }
 
-void write(const std::string& path, const Ids& ids, int64_t vocabulary) {
-  data::TokenFileWriter writer(path, vocabulary);
+void write(const std::string& path, const Ids& ids, int64_t id_limit) {
+  data::TokenFileWriter writer(path, id_limit);
   writer.write({ids.begin(), ids.begin() + 1});
   CHECK_FALSE(std::filesystem::exists(path));
   writer.write({ids.begin() + 1, ids.end()});
@@ -77,6 +77,10 @@ TEST_CASE("TokenFileWriter: the bytes of numpy, of 16 bits where ids fit") {
   CHECK(std::filesystem::file_size(folder.file("y.npy")) == 128 + 2000);
   const TokenFile file(folder.file("y.npy"), {.length = 1000});
   CHECK(row(file, 0) == ids);
+  data::TokenFileWriter narrow(folder.file("w.npy"), 65536);
+  CHECK_THROWS_WITH_AS(narrow.write({1, 65536}), "a file of tokens: the id 65536 is to be written; ids lie in 0 … 65535.", ArgumentError);
+  CHECK_THROWS_WITH_AS(narrow.write({-1}), "a file of tokens: the id -1 is to be written; ids lie in 0 … 65535.", ArgumentError);
+  CHECK(narrow.tokens() == 0);
   { data::TokenFileWriter never(folder.file("z.npy"), 10); }
   CHECK_FALSE(std::filesystem::exists(folder.file("z.npy")));
 }
@@ -109,7 +113,7 @@ TEST_CASE("TokenFile: anything else is refused in one sentence") {
   }
   folder.file("x.npy", whole);
   CHECK(fault(path, {.length = 4}) == path + ": has 3 tokens, fewer than the 4 of one block; give more text, or a smaller --block_size.");
-  CHECK(fault(path, {.length = 1, .vocabulary = 70000}) == path + ": the id 70000 stands in block 2, but the vocabulary has 70000; the file was written with another tokenizer.");
+  CHECK(fault(path, {.length = 1, .id_limit = 70000}) == path + ": the id 70000 stands in block 2, but ids are below 70000; the file was written with another tokenizer.");
   CHECK_THROWS_AS(TokenFile(folder.file("none.npy"), {}), IoError);
   CHECK_THROWS_AS(TokenFile(folder.path(), {}), IoError);
 }

@@ -89,7 +89,7 @@ Example TokenFile::at(int64_t row) const {
     std::memcpy(&value, from, width_);  // little endian, as are all machines that this is built for
     from += width_;
     id = value;
-    ROTE_CHECK(id < options_.vocabulary, ArgumentError, path_, ": the id ", id, " stands in block ", row, ", but the vocabulary has ", options_.vocabulary,
+    ROTE_CHECK(id < options_.id_limit, ArgumentError, path_, ": the id ", id, " stands in block ", row, ", but ids are below ", options_.id_limit,
                "; the file was written with another tokenizer.");
   }
   Example example = {{"input_ids", Feature::list(std::move(ids))}};
@@ -97,7 +97,8 @@ Example TokenFile::at(int64_t row) const {
   return example;
 }
 
-TokenFileWriter::TokenFileWriter(const std::string& path, int64_t vocabulary) : file_(path), width_(vocabulary <= 1 << 16 ? 2 : 4) {
+TokenFileWriter::TokenFileWriter(const std::string& path, int64_t id_limit)
+    : file_(path), id_limit_(std::min(id_limit, int64_t{1} << 32)), width_(id_limit_ <= 1 << 16 ? 2 : 4) {
   const std::string begin = header();
   file_.write(begin.data(), static_cast<int64_t>(begin.size()));
 }
@@ -112,6 +113,7 @@ std::string TokenFileWriter::header() const {
 void TokenFileWriter::write(const std::vector<int64_t>& ids) {
   std::string bytes(ids.size() * width_, '\0');
   for (size_t i = 0; i < ids.size(); ++i) {
+    ROTE_CHECK(ids[i] >= 0 && ids[i] < id_limit_, ArgumentError, "a file of tokens: the id ", ids[i], " is to be written; ids lie in 0 … ", id_limit_ - 1, ".");
     const uint32_t id = static_cast<uint32_t>(ids[i]);
     std::memcpy(bytes.data() + i * width_, &id, width_);
   }

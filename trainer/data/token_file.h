@@ -18,7 +18,7 @@ namespace rote::data {
 struct TokenFileOptions {
   int64_t length = 1024;                // tokens of a block
   bool labels = false;                  // rows have labels, equal to input_ids
-  int64_t vocabulary = int64_t{1} << 32;  // ids are below
+  int64_t id_limit = int64_t{1} << 32;  // ids are below
 };
 
 // Rows of input_ids. Of the file nothing is copied but the rows that are asked for. A file that is cut short while it is mapped ends the process.
@@ -31,7 +31,7 @@ class TokenFile : public Dataset {
   TokenFile& operator=(const TokenFile&) = delete;
 
   int64_t size() const override { return tokens_ / options_.length; }
-  Example at(int64_t row) const override;  // throws ArgumentError for an id beyond the vocabulary
+  Example at(int64_t row) const override;  // throws ArgumentError for an id beyond the limit
   int64_t tokens() const { return tokens_; }
   int64_t left_out() const { return tokens_ % options_.length; }
 
@@ -47,9 +47,9 @@ class TokenFile : public Dataset {
 // Writes such a file as ids come: of uint16 where they fit, else uint32. It has its name once commit() was called.
 class TokenFileWriter {
  public:
-  // `vocabulary`: ids are below. Throws IoError, here and below.
-  TokenFileWriter(const std::string& path, int64_t vocabulary);
-  void write(const std::vector<int64_t>& ids);
+  // Ids are below `id_limit`. Throws IoError, here and below.
+  TokenFileWriter(const std::string& path, int64_t id_limit);
+  void write(const std::vector<int64_t>& ids);  // throws ArgumentError for one that is not, and writes none of them
   void commit();
   int64_t tokens() const { return tokens_; }
 
@@ -57,6 +57,7 @@ class TokenFileWriter {
   std::string header() const;
 
   OutputFile file_;
+  int64_t id_limit_;
   size_t width_;
   int64_t tokens_ = 0;
 };

@@ -26,7 +26,7 @@ bool is_token_file(const std::string& path) { return path.ends_with(".npy"); }
 std::unique_ptr<data::TokenFile> read_tokens(const std::string& path, const text::Tokenizer& tokenizer, const data::TokenTextOptions& options) {
   ROTE_CHECK(!options.line_by_line, ArgumentError, "--line_by_line: ", path, " holds tokens, which have no lines; leave it out, or give texts.");
   ROTE_CHECK(!options.word_ids, ArgumentError, "--whole_word_mask: ", path, " holds tokens, of which words are not known; leave it out, or give texts.");
-  return std::make_unique<data::TokenFile>(path, data::TokenFileOptions{.length = options.length, .labels = options.labels, .vocabulary = tokenizer.vocab_size()});
+  return std::make_unique<data::TokenFile>(path, data::TokenFileOptions{.length = options.length, .labels = options.labels, .id_limit = tokenizer.id_limit()});
 }
 
 // Of a file, with a line on what does not fill a block.

@@ -36,6 +36,10 @@ class Model {
     if (const auto* unigram = std::get_if<Unigram>(&model_)) return unigram->size();
     return std::visit([&](const auto& model) { return model.vocabulary().size(); }, model_);
   }
+  int64_t id_limit() const {
+    if (const auto* unigram = std::get_if<Unigram>(&model_)) return unigram->size();
+    return std::visit([&](const auto& model) { return model.vocabulary().id_limit(); }, model_);
+  }
   std::optional<int64_t> unk_id() const {
     if (const auto* unigram = std::get_if<Unigram>(&model_)) return unigram->options().unk_id;
     if (const auto* bpe = std::get_if<Bpe>(&model_)) return bpe->unk_token() ? token_to_id(*bpe->unk_token()) : std::nullopt;

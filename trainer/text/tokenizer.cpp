@@ -25,7 +25,11 @@ struct Tokenizer::Parts {
         decoder(std::move(spec.decoder)),
         config(std::move(settings)) {
     vocab_size = model.vocab_size();
-    for (const auto& [token, id] : added.ids()) vocab_size += !model.token_to_id(token);
+    id_limit = model.id_limit();
+    for (const auto& [token, id] : added.ids()) {
+      vocab_size += !model.token_to_id(token);
+      id_limit = std::max(id_limit, id + 1);
+    }
   }
 
   Normalizer normalizer;
@@ -35,7 +39,7 @@ struct Tokenizer::Parts {
   PostProcessor post_processor;
   Decoder decoder;
   TokenizerConfig config;
-  int64_t vocab_size = 0;  // added tokens included
+  int64_t vocab_size = 0, id_limit = 0;  // added tokens included
   std::vector<std::pair<std::string, std::string>> files;
 };
 
@@ -264,6 +268,8 @@ std::optional<std::string> Tokenizer::id_to_token(int64_t id) const {
 int64_t Tokenizer::vocab_size(bool with_added_tokens) const {
   return with_added_tokens ? parts_->vocab_size : parts_->model.vocab_size();
 }
+
+int64_t Tokenizer::id_limit() const { return parts_->id_limit; }
 
 bool Tokenizer::marks_subwords() const { return !parts_->model.continuing_subword_prefix().empty(); }
 

@@ -76,6 +76,8 @@ class Tokenizer {
   std::optional<std::string> id_to_token(int64_t id) const;
   // Tokens of the model, with those added to it unless told otherwise.
   int64_t vocab_size(bool with_added_tokens = true) const;
+  // Ids are below: vocab_size(), or more where some in between have no token.
+  int64_t id_limit() const;
   // Whether a token shows that it does not begin a word, by a prefix such as ##.
   bool marks_subwords() const;
 

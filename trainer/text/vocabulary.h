@@ -25,6 +25,8 @@ class Vocabulary {
   // The token with this id, the first added where there are several.  REQUIRES: sort_ids() was called.
   std::optional<std::string_view> token_of(int64_t id) const;
   int64_t size() const { return static_cast<int64_t>(ids_.size()); }
+  // Ids are below.  REQUIRES: sort_ids() was called.
+  int64_t id_limit() const { return by_id_.empty() ? 0 : int64_t{ids_[by_id_.back()]} + 1; }
   int64_t bytes() const { return static_cast<int64_t>(bytes_.size()); }
 
   // Calls f(token, id) for each, in the order in which they were added.

@@ -49,7 +49,7 @@ const ArgumentTable<TokenizeArguments>& TokenizeArguments::table() {
 
 // The ids of all texts of the files, one after another.
 void write_tokens(const TokenizeArguments& args, const text::Tokenizer& tokenizer, const text::EncodeOptions& options) {
-  data::TokenFileWriter writer(*args.output_file, tokenizer.vocab_size());
+  data::TokenFileWriter writer(*args.output_file, tokenizer.id_limit());
   for (const std::string& file : args.files) {
     data::TextReader reader({.path = file, .column = args.text_column_name, .keep_linebreaks = args.keep_linebreaks});
     for (std::vector<data::Text> texts = reader.next(); !texts.empty(); texts = reader.next())
