@@ -118,15 +118,17 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
   }
   write_json(folder / "scheduler.json", scheduler);
   write_json(folder / "scaler.json", {{"enabled", false}, {"exponent", 0}});
-  write_json(folder / "rng_state.json", {{"contract", contract(random)},
-                                         {"seed", random.seed},
-                                         {"data_seed", random.data_seed},
-                                         {"global_step", random.global_step},
-                                         {"consumed_samples", random.consumed_samples},
-                                         {"epoch_samples", random.epoch_samples ? Value(*random.epoch_samples) : Value()},
-                                         {"update_samples", random.update_samples},
-                                         {"epoch", random.epoch},
-                                         {"epoch_consumed", random.epoch_consumed}});
+  ValueMap place{{"contract", contract(random)},
+                 {"seed", random.seed},
+                 {"data_seed", random.data_seed},
+                 {"global_step", random.global_step},
+                 {"consumed_samples", random.consumed_samples},
+                 {"epoch_samples", random.epoch_samples ? Value(*random.epoch_samples) : Value()},
+                 {"update_samples", random.update_samples},
+                 {"epoch", random.epoch},
+                 {"epoch_consumed", random.epoch_consumed}};
+  if (!random.stream.empty()) place.set("stream", random.stream);
+  write_json(folder / "rng_state.json", place);
 }
 
 std::optional<TrainingState> read_training_state(const fs::path& folder, const optim::Optimizer& optimizer) {
@@ -152,6 +154,10 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   state.random.update_samples = count(random, "update_samples", rng, kMostSteps);
   state.random.epoch = count(random, "epoch", rng, state.random.global_step + 1);
   state.random.epoch_consumed = count(random, "epoch_consumed", rng, state.random.epoch_samples.value_or(kMostSteps));
+  if (const Value* stream = random.find("stream")) {
+    ROTE_CHECK(stream->as_text() != nullptr, StateError, rng.string(), ": stream is no text; the checkpoint is torn, resume from an older one.");
+    state.random.stream = *stream->as_text();
+  }
   const ValueMap schedule = read_json(scheduler);
   state.schedule.applied_steps = count(schedule, "last_epoch", scheduler, state.random.global_step);
   const auto torn = [&](const char* what) { return str(scheduler.string(), ": ", what, "; the checkpoint is torn, resume from an older one."); };

@@ -25,6 +25,7 @@ struct RandomState {
   int64_t epoch = 0;           // the epoch that goes on, and its rows so far
   int64_t epoch_consumed = 0;
   int64_t sample_leaf = 1;
+  std::string stream = {};     // its fingerprint, empty without one
 };
 
 // optimizer.safetensors (`<parameter>.exp_avg` …), optimizer.json (groups, steps), scheduler.json, scaler.json, rng_state.json.

@@ -27,6 +27,8 @@ void load_weights(nn::Model& model, const SafetensorsFolder& weights, const std:
   ROTE_CHECK(report.missing.empty() && report.unexpected.empty(), StateError, folder, ": the weights do not fit the model; ", report.text(), ".");
 }
 
+std::string fingerprint_of(const data::AnyDataset& dataset) { return dataset.stream != nullptr ? dataset.stream->fingerprint() : ""; }
+
 }  // namespace
 
 void Trainer::write_model(const std::string& folder) const {
@@ -55,7 +57,8 @@ void Trainer::save_checkpoint(Run& run) {
   if (!args_.save_only_model)
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
-                         .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf});
+                         .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf,
+                         .stream = fingerprint_of(options_.train_dataset)});
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
@@ -109,6 +112,9 @@ void Trainer::check_position(const std::string& folder, const RandomState& saved
   const auto length = [](const std::optional<int64_t>& rows, const char* unit) { return rows ? str(*rows, unit) : std::string("a stream"); };
   ROTE_CHECK(args_.ignore_data_skip || saved.epoch_samples == run.rows_per_epoch, StateError, "resume_from_checkpoint: ", folder,
              " was written with epochs of ", length(saved.epoch_samples, " rows"), ", this run has ", length(run.rows_per_epoch, ""), "; give the same rows, or --ignore_data_skip.");
+  const std::string stream = fingerprint_of(options_.train_dataset);
+  ROTE_CHECK(args_.ignore_data_skip || saved.stream == stream, StateError, "resume_from_checkpoint: ", folder, " was written with the stream \"", saved.stream,
+             "\", this run has \"", stream, "\"; give the same file and --shuffle_buffer_size, or --ignore_data_skip.");
   ROTE_CHECK(args_.ignore_data_skip || saved.update_samples == run.batch * run.accumulation, StateError, "resume_from_checkpoint: ", folder,
              " was written with updates of ", saved.update_samples, " rows, those of this run have ", run.batch * run.accumulation,
              "; give the same batch size times accumulation, or --ignore_data_skip.");

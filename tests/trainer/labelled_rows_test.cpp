@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "kernels/check.h"
 #include "tests/support/place.h"
 #include "tests/trainer/tiny_model.h"
@@ -101,6 +103,7 @@ TEST_CASE("LabelledStream: the rows of tokenized, pass after pass; a row at faul
   const data::LabelledStream::Options options{.columns = {.text = {"text"}, .label = "label"}, .labels = {"neg", "pos"}, .max_length = 16};
   const auto rows = data::tokenized(data::parse_table(text, data::TableFormat::csv, "x.csv"), options.columns, options.labels, tokenizer, 16);
   data::LabelledStream stream(path, options, tokenizer);
+  CHECK(stream.fingerprint() == str(std::filesystem::path(path).filename().string(), " of ", std::filesystem::file_size(path), " bytes"));
   for (int64_t pass = 0; pass < 2; ++pass) {
     stream.restart(pass);
     for (int64_t row = 0; row < 150; ++row) {

@@ -227,6 +227,35 @@ TEST_CASE("stream: what is trained on is not evaluated on meanwhile, but may be 
   CHECK(number_at(trainer.evaluate(&streamed.stream), "eval_loss") > 0);
 }
 
+TEST_CASE("stream: another shuffle buffer or file than the checkpoint's is refused, but for --ignore_data_skip") {
+  struct Named : ListedStream {
+    using ListedStream::ListedStream;
+    std::string fingerprint() const override { return "rows of " + name; }
+    std::string name;
+  };
+  const TempFolder folder;
+  TrainingArguments args = stream_args(folder.path(), 3);
+  args.save_strategy = SaveStrategy::steps;
+  args.save_steps = 3;
+  const auto train = [&](const std::string& name, int64_t buffer, const std::string& from) {
+    Named rows(small_rows(20));
+    rows.name = name;
+    data::ShuffledStream shuffled(rows, buffer, 42);
+    SmallRun(args, StreamRun::options(shuffled)).train(from);
+  };
+  train("a", 4, "");
+  const std::string from = folder.path() + "/checkpoint-3", saved = str("resume_from_checkpoint: ", from, " was written with the stream \"rows of a, shuffled among 4\", this run has \""),
+                    advice = "\"; give the same file and --shuffle_buffer_size, or --ignore_data_skip.";
+  args.max_steps = 4;
+  CHECK_THROWS_WITH_AS(train("a", 5, from), (saved + "rows of a, shuffled among 5" + advice).c_str(), StateError);
+  CHECK_THROWS_WITH_AS(train("b", 4, from), (saved + "rows of b, shuffled among 4" + advice).c_str(), StateError);
+  StreamRun plain(args, 20);
+  CHECK_THROWS_WITH_AS(plain.run.train(from), (saved + advice).c_str(), StateError);
+  CHECK_NOTHROW(train("a", 4, from));
+  args.ignore_data_skip = true;
+  CHECK_NOTHROW(train("b", 5, from));
+}
+
 TEST_CASE("stream: a batch size that memory refuses is halved from the same row on") {
   struct Limited : Trainer {
     using Trainer::Trainer;

@@ -120,6 +120,9 @@ TEST_CASE("TokenStream: the rows of TokenTexts, pass after pass, across the text
       stream.next();  // left in the middle
     }
   }
+  const std::string named = folder.file("named.txt", "a\nb\n");
+  CHECK(data::TokenStream({.path = named}, tokenizer, {.length = 8}).fingerprint() == "named.txt of 4 bytes in blocks of 8");
+  CHECK(data::TokenStream({.path = named}, tokenizer, {.line_by_line = true}).fingerprint() == "named.txt of 4 bytes line by line");
   data::TokenStream blank({.path = folder.file("blank.txt", "\n \n")}, tokenizer, {.line_by_line = true});
   blank.restart(0);
   CHECK_THROWS_WITH_AS(blank.next(), (folder.file("blank.txt") + ": every line is blank; a row needs a text.").c_str(), ArgumentError);

@@ -49,6 +49,11 @@ void check_whole(const std::ifstream& in, const std::string& path) {
 
 }  // namespace
 
+std::string name_and_size(const std::string& path) {
+  std::error_code none;
+  return str(std::filesystem::path(path).filename().string(), " of ", std::filesystem::file_size(path, none), " bytes");
+}
+
 std::string read_rows(const std::string& path, const std::vector<std::string>& suffixes) {
   check_name(path, suffixes);
   std::ifstream in = open(path);

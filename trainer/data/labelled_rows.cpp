@@ -161,6 +161,8 @@ std::optional<Example> LabelledStream::next() {
   return rows_->at(at_++);
 }
 
+std::string LabelledStream::fingerprint() const { return name_and_size(path_); }
+
 Table distinct_values(const std::string& path, const std::string& column) {
   TableReader reader = open_table(path);
   Table out;

@@ -51,6 +51,7 @@ class LabelledStream : public Stream {
   LabelledStream(std::string path, Options options, const text::Tokenizer& tokenizer);
   void restart(int64_t epoch) override;
   std::optional<Example> next() override;
+  std::string fingerprint() const override;
 
  private:
   std::string path_;

@@ -34,4 +34,10 @@ std::optional<Example> ShuffledStream::next() {
   return row;
 }
 
+// The seed is that of the run, which a checkpoint has beside it.
+std::string ShuffledStream::fingerprint() const {
+  const std::string of = of_.fingerprint();
+  return str(of, of.empty() ? "" : ", ", "shuffled among ", buffer_size_);
+}
+
 }  // namespace rote::data

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trainer/data/dataset.h"
@@ -19,6 +20,8 @@ class Stream {
   virtual void restart(int64_t epoch) = 0;
   // The next row of the pass, none at its end. REQUIRES: restart() was called.
   virtual std::optional<Example> next() = 0;
+  // What its rows and their order come from, in words that a checkpoint keeps: a run that goes on must have the same.
+  virtual std::string fingerprint() const { return ""; }
 };
 
 // The rows of a Dataset or of a Stream, which must outlive it. At most one of the two is set.
@@ -43,6 +46,7 @@ class ShuffledStream : public Stream {
   ShuffledStream(Stream& of, int64_t buffer_size, uint64_t seed);
   void restart(int64_t epoch) override;
   std::optional<Example> next() override;
+  std::string fingerprint() const override;
 
  private:
   Stream& of_;

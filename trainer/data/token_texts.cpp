@@ -102,4 +102,8 @@ std::optional<Example> TokenStream::next() {
   return rows_.at(at_++);
 }
 
+std::string TokenStream::fingerprint() const {
+  return name_and_size(source_.path) + (options_.line_by_line ? " line by line" : str(" in blocks of ", options_.length));
+}
+
 }  // namespace rote::data

@@ -70,6 +70,7 @@ class TokenStream : public Stream {
   TokenStream(const TextSource& source, const text::Tokenizer& tokenizer, const TokenTextOptions& options);
   void restart(int64_t epoch) override;
   std::optional<Example> next() override;
+  std::string fingerprint() const override;
 
  private:
   TextSource source_;
