@@ -98,8 +98,9 @@ void resolve_accumulation(T& args, const Value& kwargs, std::vector<std::string>
   const Value* found = kwargs.as_map() ? kwargs.as_map()->find("num_steps") : nullptr;
   if (!found) return;
   const int64_t* steps = found->as_int();
-  if (!steps || *steps < 1)
-    faults.push_back("--accelerator_config: num_steps is " + python_str(*found) + "; it must be a whole number from 1 on.");
+  const Number most = find_field<T>("gradient_accumulation_steps")->row.below.value();  // rows are judged before the rules
+  if (!steps || *steps < 1 || *steps >= most)
+    faults.push_back("--accelerator_config: num_steps is " + python_str(*found) + "; it must be a whole number from 1 on, below " + python_str(most) + ".");
   else if (args.gradient_accumulation_steps == 1)
     args.gradient_accumulation_steps = *steps;
   else if (args.gradient_accumulation_steps != *steps)
