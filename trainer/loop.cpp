@@ -209,11 +209,12 @@ data::Rebalance Trainer::rebalance_of(const Run& run) const {
 
 // The rows of each micro-batch of the epoch.
 std::vector<std::vector<int64_t>> Trainer::epoch_batches(const Run& run) const {
-  const std::vector<int64_t> order = train_order(run.epoch);
+  std::vector<int64_t> order = train_order(run.epoch);
   const bool is_rebalanced = args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
   const int64_t wanted = is_rebalanced ? options_.train_dataset.rows->size() : *run.rows_per_epoch;
   ROTE_CHECK(static_cast<int64_t>(order.size()) >= wanted, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ", wanted,
              "; it must name as many.");
+  order.resize(static_cast<size_t>(wanted));
   if (is_rebalanced) return data::rebalanced_batches(order, lengths_, rebalance_of(run));
   std::vector<std::vector<int64_t>> batches;
   for (int64_t first = 0; first < wanted; first += run.batch) batches.emplace_back(order.begin() + first, order.begin() + std::min(first + run.batch, wanted));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
 #include "trainer/data/sampler.h"
 
@@ -110,6 +111,20 @@ TEST_CASE("train: batch_rebalance makes its updates, and resumed from each of th
     rest.train(str(folder.path(), "/checkpoint-", step));
     CHECK(rest.hash() == whole.hash());
   }
+  struct Longer : Trainer {
+    using Trainer::Trainer;
+    std::vector<int64_t> train_order(int64_t epoch) const override {
+      std::vector<int64_t> order = Trainer::train_order(epoch);
+      order.insert(order.end(), {3, 1, 2});  // beyond the epoch
+      return order;
+    }
+  };
+  args.save_strategy = SaveStrategy::no;
+  const auto model = small_classifier();
+  Longer longer(*model, args, {.train_dataset = &whole.rows, .data_collator = pad});
+  SmallRun::silence(longer);
+  longer.train();
+  CHECK(hash_tensors(nn::state_dict(*model)) == whole.hash());
   args.auto_find_batch_size = true;
   CHECK_THROWS_WITH_AS(SmallRun{args}, "auto_find_batch_size: the batches of --train_sampling_strategy batch_rebalance have no one size to be halved; give one of the two.", ArgumentError);
 }
