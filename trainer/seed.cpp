@@ -1,5 +1,7 @@
 #include "trainer/seed.h"
 
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "kernels/check.h"
@@ -20,7 +22,14 @@ distributed_zero_first::distributed_zero_first(int local_rank, std::function<voi
 }
 
 distributed_zero_first::~distributed_zero_first() {
-  if (local_rank_ == 0 && barrier_) barrier_();
+  if (local_rank_ != 0 || !barrier_) return;
+  try {
+    barrier_();
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "distributed_zero_first: the barrier failed, the other processes may wait: %s\n", fault.what());
+  } catch (...) {
+    std::fprintf(stderr, "distributed_zero_first: the barrier failed, the other processes may wait\n");
+  }
 }
 
 }  // namespace rote

@@ -13,7 +13,8 @@ void set_seed(int64_t seed, bool deterministic = false);
 void enable_full_determinism(int64_t seed, bool warn_only = false);
 
 // For its scope, the local first process goes before the others: they wait in the constructor until it has left its own scope, by an exception too.
-// local_rank -1: one process, nothing to wait for. The barrier is where all ranks meet; one process needs none.
+// local_rank -1: one process, nothing to wait for. The barrier is where all ranks meet; one process needs none. What it throws leaves the constructor,
+// but where the first process ends its scope it is said on stderr, since a destructor throws nothing.
 class distributed_zero_first {
  public:
   explicit distributed_zero_first(int local_rank, std::function<void()> barrier = {});

@@ -8,6 +8,7 @@
 
 #include "kernels/check.h"
 #include "nn/linear.h"
+#include "tests/trainer/listed_stream.h"
 
 using namespace rote;
 
@@ -42,6 +43,11 @@ TEST_CASE("distributed_zero_first: others wait at the beginning, the first one l
   CHECK(trace_of(0) == "work barrier ");
   CHECK(trace_of(1) == "barrier work ");
   CHECK(trace_of(3) == "barrier work ");
+  const auto broken = [] { throw std::runtime_error("no ring"); };
+  CHECK_THROWS_WITH_AS(distributed_zero_first(1, broken), "no ring", std::runtime_error);
+  CHECK(testing::said_by([&] { const distributed_zero_first guard(0, broken); }) ==
+        "distributed_zero_first: the barrier failed, the other processes may wait: no ring\n");
+  CHECK(testing::said_by([] { const distributed_zero_first guard(0, [] { throw 1; }); }) == "distributed_zero_first: the barrier failed, the other processes may wait\n");
   CHECK_NOTHROW(distributed_zero_first(1));  // one process alone has no barrier
   CHECK_THROWS_AS(distributed_zero_first(-2), ArgumentError);
 }
