@@ -50,7 +50,7 @@ Trainer::Run Trainer::plan_run() {
   }
   const data::Dataset& dataset = *options_.train_dataset.rows;
   const int64_t rows = dataset.size();
-  if (args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance) {
+  if (data::is_rebalanced(args_.train_sampling_strategy)) {
     const data::Rebalance rebalance = rebalance_of(run);
     run.batches = rebalance.updates(rows) * run.accumulation;
     run.rows_per_epoch = rebalance.epoch_rows(rows);
@@ -71,8 +71,7 @@ Trainer::Run Trainer::plan_run() {
     run.epochs = static_cast<int64_t>(std::ceil(epochs));
     run.samples = static_cast<double>(rows) * epochs;
   }
-  if (args_.train_sampling_strategy == data::SamplingStrategy::group_by_length || args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance)
-    lengths_ = data::lengths_of(dataset, args_.length_column_name, model_->signature().main);
+  if (data::is_by_length(args_.train_sampling_strategy)) lengths_ = data::lengths_of(dataset, args_.length_column_name, model_->signature().main);
   return run;
 }
 
@@ -145,8 +144,9 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   run.first_tokens = state_.num_input_tokens_seen;
   run.watch = Stopwatch();
   const int64_t leaves = (run.batch + options_.rote.sample_leaf - 1) / options_.rote.sample_leaf;
-  const bool is_rebalanced = args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
-  if (run.accumulation > 1 && (is_rebalanced || run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
+  if (run.accumulation > 1 && data::is_rebalanced(args_.train_sampling_strategy))
+    std::fprintf(stderr, "batch_rebalance cuts an update into micro-batches of unlike size: the bits of this run are those of this split alone\n");
+  else if (run.accumulation > 1 && (run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
     std::fprintf(stderr, "micro-batches of %lld rows are no power of two of sample leaves: the bits of this run are those of this split alone\n",
                  static_cast<long long>(run.batch));
   if (!handler_.has<DefaultFlowCallback>())
@@ -210,7 +210,7 @@ data::Rebalance Trainer::rebalance_of(const Run& run) const {
 // The rows of each micro-batch of the epoch.
 std::vector<std::vector<int64_t>> Trainer::epoch_batches(const Run& run) const {
   std::vector<int64_t> order = train_order(run.epoch);
-  const bool is_rebalanced = args_.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
+  const bool is_rebalanced = data::is_rebalanced(args_.train_sampling_strategy);
   const int64_t wanted = is_rebalanced ? options_.train_dataset.rows->size() : *run.rows_per_epoch;
   ROTE_CHECK(static_cast<int64_t>(order.size()) >= wanted, ArgumentError, "train_order: gave ", order.size(), " rows for an epoch of ", wanted,
              "; it must name as many.");

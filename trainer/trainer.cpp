@@ -98,12 +98,11 @@ void check_options(nn::Model& model, const TrainingArguments& args, const Traine
              "batch_eval_metrics: compute_metrics sees a whole evaluation; give compute_batch_metrics, which is told of each batch and when to give its result.");
   ROTE_CHECK(args.batch_eval_metrics || !options.compute_batch_metrics, ArgumentError,
              "Trainer: compute_batch_metrics is given without --batch_eval_metrics; set it, or give compute_metrics.");
-  ROTE_CHECK(args.train_sampling_strategy != data::SamplingStrategy::batch_rebalance || !args.auto_find_batch_size, ArgumentError,
+  ROTE_CHECK(!data::is_rebalanced(args.train_sampling_strategy) || !args.auto_find_batch_size, ArgumentError,
              "auto_find_batch_size: the batches of --train_sampling_strategy batch_rebalance have no one size to be halved; give one of the two.");
   if (options.train_dataset.stream == nullptr) return;
   ROTE_CHECK(args.max_steps > 0, ArgumentError, "max_steps: is ", args.max_steps, ", but the train_dataset is a stream, whose length is not known; give --max_steps.");
-  const bool by_length = args.train_sampling_strategy == data::SamplingStrategy::group_by_length || args.train_sampling_strategy == data::SamplingStrategy::batch_rebalance;
-  ROTE_CHECK(!by_length, ArgumentError, "train_sampling_strategy: ",
+  ROTE_CHECK(!data::is_by_length(args.train_sampling_strategy), ArgumentError, "train_sampling_strategy: ",
              word_of(args.train_sampling_strategy), " needs the lengths of all rows, which a stream does not give; leave it out.");
   bool is_shared = options.eval_dataset.stream == options.train_dataset.stream;
   for (const auto& [name, dataset] : options.eval_datasets) is_shared = is_shared || dataset.stream == options.train_dataset.stream;

@@ -15,6 +15,10 @@ namespace rote::data {
 enum class SamplingStrategy { random, sequential, group_by_length, batch_rebalance };
 inline WordList words_of(SamplingStrategy) { return {"random", "sequential", "group_by_length", "batch_rebalance"}; }
 
+// Whether batches are rebalance.h's, and whether the tokens of all rows are to be known first.
+inline bool is_rebalanced(SamplingStrategy strategy) { return strategy == SamplingStrategy::batch_rebalance; }
+inline bool is_by_length(SamplingStrategy strategy) { return strategy == SamplingStrategy::group_by_length || is_rebalanced(strategy); }
+
 // Mersenne Twister.  Matsumoto & Nishimura 1998, ACM TOMACS 8(1)
 class Mt19937 {
  public:
