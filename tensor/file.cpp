@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "kernels/check.h"
@@ -18,9 +19,17 @@ namespace {
 
 std::string reason() { return std::strerror(errno); }
 
+// Where a symbolic link leads, else the path itself: a file that is renamed over a link would take its place.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target.string();
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe without a writer opens too, and is refused below
   ROTE_CHECK(descriptor_ >= 0, IoError, "read ", path, ": ", reason(), ".");
   struct stat found;
   const bool regular = ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
@@ -54,7 +63,9 @@ void InputFile::read(int64_t offset, int64_t n, void* to) const {
   }
 }
 
-OutputFile::OutputFile(const std::string& path, int64_t bytes) : path_(path), temporary_(str(path, ".tmp-", ::getpid())) {
+OutputFile::OutputFile(const std::string& path, int64_t bytes) : path_(behind_links(path)), temporary_(str(path_, ".tmp-", ::getpid())) {
+  struct stat found;
+  ROTE_CHECK(::stat(path_.c_str(), &found) != 0 || S_ISREG(found.st_mode), IoError, "write ", path_, ": it is there and not a regular file; name another one.");
   struct rlimit limit;
   // Past this limit the system does not only refuse a write, it ends the process by SIGXFSZ.
   const bool allowed = ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || static_cast<uint64_t>(bytes) <= limit.rlim_cur;

@@ -167,6 +167,9 @@ TEST_CASE("rote train --streaming: the weights of the same rows read at once, in
   };
   CHECK(contains(refused("--task causal-lm --config_name gpt2 --tokenizer_name bpe --train_file train.txt --block_size 16 --streaming"),
                  "max_steps: is -1, but the train_dataset is a stream, whose length is not known; give --max_steps."));
+  app.folder.file("short.txt", "a\n");
+  CHECK(contains(refused("--task causal-lm --config_name gpt2 --tokenizer_name bpe --train_file short.txt --block_size 16 --streaming --max_steps 3"),
+                 "fewer than the 16 of one block; give more text, or a smaller --block_size."));
   CHECK(contains(refused("--task seq2seq --config_name t5 --train_file pairs.tsv --streaming"),
                  "--streaming: is for the tasks text-classification, masked-lm and causal-lm; leave it out for seq2seq."));
   CHECK(contains(refused("--task causal-lm --config_name gpt2 --train_file train.txt --shuffle_buffer_size 5"), "--shuffle_buffer_size: is for --streaming; "));

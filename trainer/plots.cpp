@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trainer/python_text.h"
+#include "trainer/text/unicode.h"
 
 namespace rote {
 
@@ -45,7 +46,7 @@ constexpr size_t kColourCount = std::size(kColours);
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : text::to_valid_utf8(text)) {
     if (c == '&') out += "&amp;";
     else if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <functional>
@@ -89,4 +90,18 @@ TEST_CASE("file: a size over the process's limit is refused before the first byt
   CHECK(text == "write " + path + ": File too large.");
   CHECK(fits == "");
   CHECK(read_file(path).size() == 100);
+}
+
+TEST_CASE("file: a pipe, a device and a folder are neither read nor replaced, and a link stays one") {
+  const TempFolder folder;
+  const std::string pipe = folder.file("pipe"), target = folder.file("target", "old"), link = folder.file("link");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(text_of([&] { read_file(pipe); }) == "read " + pipe + ": it is not a regular file; name the file itself.");
+  for (const std::string& other : {pipe, folder.path(), std::string("/dev/null")})
+    CHECK(text_of([&] { write_file(other, "x"); }) == "write " + other + ": it is there and not a regular file; name another one.");
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  std::filesystem::create_symlink("target", link);
+  write_file(link, "new");
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(read_file(target) == "new");
 }

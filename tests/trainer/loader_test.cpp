@@ -121,10 +121,12 @@ TEST_CASE("Loader: what reading or making throws comes out at its batch, those b
     }
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these keep more of the address space than such a limit leaves
 TEST_CASE("Loader: where the system gives no more threads, those that there are end and one sentence says so") {
   std::ifstream sizes("/proc/self/statm");
   rlim_t pages = 0;
-  REQUIRE(sizes >> pages);
+  sizes >> pages;
+  REQUIRE(pages > 0);
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
   const auto next = [row = int64_t{0}]() mutable { return std::optional(BatchRows{.rows = {row++}}); };  // without an end
@@ -141,6 +143,7 @@ TEST_CASE("Loader: where the system gives no more threads, those that there are 
   CHECK(text.starts_with("dataloader_num_workers: the system gives no thread beyond "));
   CHECK(text.ends_with("; give fewer."));
 }
+#endif
 
 TEST_CASE("train: loader threads change no bit: masks, dropout, logs, evaluations, early stops, streams") {
   const auto trained = [](int64_t workers, bool streams) {

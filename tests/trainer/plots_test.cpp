@@ -100,8 +100,9 @@ TEST_CASE("svg plot: the text of a small picture") {
 TEST_CASE("svg plot: every curve has its line and its name; single points are dots; names are escaped") {
   std::vector<Curve> curves = kFalling;
   for (int64_t c = 0; c < 8; ++c) curves.push_back({"run \"" + std::to_string(c) + "\" & more", {{1, 0.1}, {3, 0.2}}});
-  curves.push_back({"dot", {{2, 0.3}}});
+  curves.push_back({"dot\xff", {{2, 0.3}}});
   const std::string svg = svg_plot(curves);
+  CHECK(count(svg, ">dot\xef\xbf\xbd</text>") == 1);  // no UTF-8
   CHECK(count(svg, "<polyline") == 10);
   CHECK(count(svg, "<circle") == 1);
   CHECK(count(svg, "&quot;7&quot; &amp; more</text>") == 1);

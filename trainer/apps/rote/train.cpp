@@ -80,6 +80,10 @@ int train(int argc, char** argv) {
   if (!checkpoint.empty()) checkpoints_to_resume(checkpoint, args.output_dir);
   const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
   const tasks::Prepared prepared = task.prepare({model_args, sources, data_args, *config});
+  if (prepared.train_stream) {
+    prepared.train_stream->restart(0);
+    ROTE_CHECK(prepared.train_stream->next(), ArgumentError, "--train_file: ", *sources.train_file, " has no row to train on; it needs one at least.");
+  }
   manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
   const std::unique_ptr<nn::Model> model = model_for(task.head, model_args, sources.config_name ? config : nullptr, prepared);
 

@@ -51,6 +51,9 @@ std::vector<Way> ways_of_this_machine() {
     set_num_threads(way.threads);
     for (const std::string& link : run_golden_job({.steps = way.steps}))
       if (write(out, link.data(), link.size()) != static_cast<ssize_t>(link.size())) _exit(1);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "rote verify: the system gives no more memory; the job needs about 100 MB.\n");
+    _exit(1);
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "rote verify: %s\n", fault.what());
     _exit(1);
