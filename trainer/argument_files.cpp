@@ -73,7 +73,7 @@ ValueMap read_config_file(const std::string& path) {
 Reading line_over_file(const std::string& path, const std::vector<RowGroup>& groups, Reading line) {
   try {
     Reading file = read_map(read_config_file(path), groups, {.who = path});
-    return merged(std::move(file), std::move(line));
+    return merged(std::move(file), std::move(line), groups);
   } catch (const Error& fault) {
     line.faults.push_back(fault.text);
   }

@@ -77,6 +77,12 @@ bool take(const Value& value, ValueMap& member) {
   return read.as_map() != nullptr;
 }
 
+bool gives_way(const ArgumentRow& older, const Value& present) {
+  double steps = 1;
+  const bool to_be_filled = older.kind == FieldKind::real && present.number(steps) && steps == 0;
+  return !older.adds && !present.is_null() && !to_be_filled;
+}
+
 std::string joined_words(const ArgumentRow& row, size_t limit) {
   std::string out;
   for (size_t i = 0; i < row.words.size(); ++i) {
@@ -211,7 +217,7 @@ std::optional<Value> fitted(const ArgumentRow& row, const Value& given) {
 
 ArgumentRow detail::row_of(const RowSpec& spec) {
   ArgumentRow row{.name = spec.name, .help = spec.help, .unit = spec.unit, .rules = spec.rules, .flag_word = spec.flag_word, .at_least = spec.at_least,
-                  .at_most = spec.at_most, .below = spec.below, .action = spec.action, .reason = spec.reason, .maps_to = spec.maps_to,
+                  .at_most = spec.at_most, .below = spec.below, .action = spec.action, .reason = spec.reason, .maps_to = spec.maps_to, .adds = spec.adds,
                   .enum_name = spec.enum_name, .one_word = spec.one_word, .required = spec.required, .beside = spec.beside};
   if (spec.words) row.words.assign(spec.words().begin(), spec.words().end());
   for (const char* alias : spec.aliases)

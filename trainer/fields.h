@@ -46,6 +46,7 @@ struct RowSpec {
   FieldAction action = FieldAction::apply;
   const char* reason = "";                            // reject, ignore: why
   const char* maps_to = "";                           // map: the field that takes the value
+  bool adds = false;                                  // map: a part of that field, which is taken beside it
   const char* aliases[4] = {};                        // "max_length" for --max_length, "e" for -e
   const char* enum_name = "";                         // in display texts the value is Name.WORD
   bool one_word = false;                              // a list of which the command line takes a single word
@@ -67,6 +68,7 @@ struct ArgumentRow {
   FieldAction action = FieldAction::apply;
   std::string reason = "";
   std::string maps_to = "";
+  bool adds = false;
   std::vector<std::string> aliases = {};
   std::string enum_name = "";
   bool one_word = false;
@@ -245,7 +247,7 @@ Field<A> memberless(const RowSpec& spec, const M& default_value) {
   return {std::move(row), [value](const A&) { return value; }, [](A&, const Value&) { return true; }};
 }
 
-// An older name of its own type, which `into` brings into the struct after all other values. `maps_to` is for the warning alone.
+// An older name of its own type, which `into` brings into the struct after all other values.
 template <class A, class M>
 Field<A> older_name(const RowSpec& spec, void (*into)(A&, const M&)) {
   Field<A> older = older_name<A>(spec);
@@ -272,6 +274,8 @@ std::vector<Field<Derived>> inherited(const ArgumentTable<A>& table) {
 
 // `a whole number`, `true or false`, `one of linear, cosine`: what a value of this row must be.
 std::string expected(const ArgumentRow& row);
+// Whether an older name gives way to what the same source says under the present one. What is absent says nothing, and a share of steps stands in for 0.
+bool gives_way(const ArgumentRow& older, const Value& present);
 // Words of a row joined by commas, at most `limit` of them and then `…` (0: all).
 std::string joined_words(const ArgumentRow& row, size_t limit = 0);
 // The fault of a value of the right type against words, range and action; empty where there is none.
@@ -359,6 +363,14 @@ std::vector<const ArgumentRow*> row_pointers() {
   return rows;
 }
 
+// The row of an older name; nullptr where it is none.
+template <class A>
+const ArgumentRow* older_row(const std::string& name) {
+  for (const Field<A>& f : A::table().fields)
+    if (f.row.name == name) return f.row.action == FieldAction::map ? &f.row : nullptr;
+  return nullptr;
+}
+
 }  // namespace detail
 
 struct FromMap {
@@ -374,7 +386,10 @@ A from_map(const ValueMap& map, const FromMap& options = {}) {
   for (const bool older : {false, true}) {  // a field under its own name first: what is left of an older name is brought in after it
     for (const auto& [name, value] : map) {
       const Field<A>* f = find_field<A>(name);
-      if ((f && !f->get) != older) continue;
+      const ArgumentRow* old = detail::older_row<A>(name);
+      if ((old != nullptr) != older) continue;
+      const Value* present = old ? map.find(old->maps_to) : nullptr;
+      if (present && gives_way(*old, *present)) continue;
       if (f && !f->set(args, normalised(f->row, value))) faults.push_back(type_fault(f->row, value));
       if (!f && !options.allow_extra_keys) faults.push_back(unknown_name(name, detail::row_pointers<A>()));
     }

@@ -144,6 +144,7 @@ class Reader {
       if (looks_like_flag(word)) read_flag(word);
       else out_.remaining.push_back(word);
     }
+    detail::settle_older_names(out_, groups_);
     return std::move(out_);
   }
 
@@ -266,21 +267,19 @@ class Reader {
   }
 
   void store(const Flag& flag, const ArgumentRow& row, Value value) {
-    if (row.action == FieldAction::map) {
-      out_.warnings.push_back("--" + row.name + ": is the older name of --" + row.maps_to + ".");
-      if (row.kind == FieldKind::any) return store_mapped(row, value);
-    }
-    out_.values[flag.group][flag.row] = std::move(value);
+    if (row.action == FieldAction::map && row.kind == FieldKind::any) store_older(flag, row, value);
+    else out_.values[flag.group][flag.row] = std::move(value);
   }
 
-  void store_mapped(const ArgumentRow& older, const Value& value) {
+  // In the type of the row that the older name stands for.
+  void store_older(const Flag& flag, const ArgumentRow& older, const Value& value) {
     const std::vector<const Flag*> target = matches(older.maps_to, false);
     ROTE_ASSERT(target.size() == 1, "an older name maps to a field of the same command");
     const ArgumentRow& row = groups_[target[0]->group].rows[target[0]->row];
     const std::optional<Value> converted = value.as_text() ? convert(row, *value.as_text()) : value;
     if (!converted) return fault(row.name, type_fault(row, value));
     if (const std::string wrong = detail::reading_fault(row, *converted); !wrong.empty()) return fault(row.name, wrong);
-    store(*target[0], row, *converted);
+    out_.values[flag.group][flag.row] = *converted;
   }
 
   const std::vector<std::string>& words_;

@@ -64,8 +64,8 @@ enum class UnknownFlags { refuse, keep };  // keep: among the remaining words
 Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown = UnknownFlags::refuse);
 // Names are names of fields, not flags. FromMap::who, where given, begins each fault in place of the dashes.
 Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const FromMap& options = {});
-// `first` where `second` says nothing; faults of both. `second` may have more groups at its end.
-Reading merged(Reading first, Reading second);
+// `first` where `second` says nothing, be it under an older name; faults of both. `second` may have more groups at its end.
+Reading merged(Reading first, Reading second, const std::vector<RowGroup>& groups);
 // Adds a fault for each field without a default that was not given. On a line a flag is never missing, it is false.
 enum class Given { line, map };
 void check_required(Reading& reading, const std::vector<RowGroup>& groups, Given given, const std::string& who = "");
@@ -95,6 +95,8 @@ namespace detail {
 std::string reading_fault(ArgumentRow row, const Value& value);
 // Without the faults that speak of a name whose value was not understood: they would mislead. A fault of what a file gave begins with the file.
 void add_resolved(Reading& reading, const std::vector<std::string>& faults);
+// What one source says under older names, with a warning for each: one that is another spelling goes to the present name, which wins.
+void settle_older_names(Reading& reading, const std::vector<RowGroup>& groups, const std::string& who = "");
 // What is to be said of the values given.
 void add_warnings(Reading& reading, const std::vector<RowGroup>& groups);
 // Faults for words that no argument takes.

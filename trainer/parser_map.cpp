@@ -14,20 +14,18 @@ Reading empty_reading(const std::vector<RowGroup>& groups) {
   return reading;
 }
 
+// Where the row is that an older one stands for.
+size_t present_row(const std::vector<ArgumentRow>& rows, const ArgumentRow& older) {
+  const auto present = std::find_if(rows.begin(), rows.end(), [&](const ArgumentRow& one) { return one.name == older.maps_to; });
+  ROTE_ASSERT(present != rows.end(), "an older name maps to a field of its struct");
+  return static_cast<size_t>(present - rows.begin());
+}
+
 // One key of a map against one row of that name, or against the row that its older name stands for.
 void read_key(Reading& out, const std::vector<RowGroup>& groups, size_t group, size_t r, const Value& value, const std::string& who) {
-  const ArgumentRow* row = &groups[group].rows[r];
-  if (row->action == FieldAction::map) {
-    out.warnings.push_back(said_of_map("--" + row->name + ": is the older name of " + row->maps_to + ".", who));
-    if (row->kind == FieldKind::any) {
-      const std::vector<ArgumentRow>& rows = groups[group].rows;
-      const auto target = std::find_if(rows.begin(), rows.end(), [&](const ArgumentRow& one) { return one.name == row->maps_to; });
-      ROTE_ASSERT(target != rows.end(), "an older name maps to a field of its struct");
-      r = static_cast<size_t>(target - rows.begin());
-      if (out.values[group][r]) return;  // the present name wins
-      row = &*target;
-    }
-  }
+  const std::vector<ArgumentRow>& rows = groups[group].rows;
+  const ArgumentRow* row = &rows[r];
+  if (row->action == FieldAction::map && row->kind == FieldKind::any) row = &rows[present_row(rows, *row)];
   std::optional<Value> fit = fitted(*row, value);
   const std::string fault = fit ? detail::reading_fault(*row, *fit) : type_fault(*row, value);
   if (!fault.empty()) {
@@ -64,14 +62,55 @@ Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const
       out.faults.push_back(said_of_map("--" + unknown_name("--" + name, all_rows).substr(2), options.who));
     }
   }
+  detail::settle_older_names(out, groups, options.who);
   return out;
 }
 
-Reading merged(Reading first, Reading second) {
-  std::erase_if(first.sources, [&](const Source& one) { return second.values[one.group][one.row].has_value(); });
+void detail::settle_older_names(Reading& reading, const std::vector<RowGroup>& groups, const std::string& who) {
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<ArgumentRow>& rows = groups[g].rows;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      std::optional<Value>& given = reading.values[g][r];
+      if (rows[r].action != FieldAction::map || !given) continue;
+      const size_t p = present_row(rows, rows[r]);
+      std::optional<Value>& present = reading.values[g][p];
+      const bool loses = present && gives_way(rows[r], *present);
+      const std::string warning = "--" + rows[r].name + ": is the older name of " + (who.empty() ? "--" : "") + rows[p].name + (loses ? ", which is given too and wins." : ".");
+      reading.warnings.push_back(who.empty() ? warning : said_of_map(warning, who));
+      const bool moves = !loses && rows[r].kind == FieldKind::any;
+      if (moves) present = std::move(given);
+      if (moves || loses) given.reset();
+      std::erase_if(reading.sources, [&](const Source& one) { return loses && one.group == g && one.row == r; });
+      for (Source& one : reading.sources)
+        if (moves && one.group == g && one.row == r) one.row = p;
+    }
+  }
+}
+
+namespace {
+
+// Whether a row says what row `r` does, under its present or its older name. That an older flag is off says nothing.
+bool said_again(const std::vector<ArgumentRow>& rows, const std::vector<std::optional<Value>>& values, size_t r) {
+  if (values[r]) return true;
+  for (size_t q = 0; q < rows.size(); ++q) {
+    if (!values[q]) continue;
+    const bool older = rows[q].maps_to == rows[r].name && !rows[q].adds && !(rows[q].detached && *values[q] == rows[q].default_value);
+    const bool present = rows[r].maps_to == rows[q].name && !rows[r].adds;
+    if (older || present) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Reading merged(Reading first, Reading second, const std::vector<RowGroup>& groups) {
   for (size_t g = 0; g < first.values.size(); ++g)
     for (size_t r = 0; r < first.values[g].size(); ++r)
-      if (!second.values[g][r]) second.values[g][r] = std::move(first.values[g][r]);
+      if (said_again(groups[g].rows, second.values[g], r)) first.values[g][r].reset();
+  std::erase_if(first.sources, [&](const Source& one) { return !first.values[one.group][one.row]; });
+  for (size_t g = 0; g < first.values.size(); ++g)
+    for (size_t r = 0; r < first.values[g].size(); ++r)
+      if (first.values[g][r]) second.values[g][r] = std::move(first.values[g][r]);
   const auto join = [](auto& into, auto& from) { into.insert(into.begin(), from.begin(), from.end()); };
   join(second.remaining, first.remaining);
   join(second.faults, first.faults);

@@ -54,6 +54,36 @@ TEST_CASE("--config: the file gives any argument, the line wins") {
   CHECK(*args.label_names == Words{"y"});
 }
 
+TEST_CASE("--config: the line wins over the file under the older name as under the present one") {
+  const testing::TempFolder folder;
+  const std::string older = folder.file("a.json", R"({"group_by_length": true, "no_cuda": true, "adafactor": true, "warmup_ratio": 0.5, "per_gpu_train_batch_size": 2})");
+  const TrainingArguments present = args_of({"--config", older, "--train_sampling_strategy", "sequential", "--use_cpu", "false", "--optim", "sgd", "--warmup_steps", "0", "--per_device_train_batch_size", "3"});
+  CHECK(present.train_sampling_strategy == data::SamplingStrategy::sequential);
+  CHECK_FALSE(present.use_cpu);
+  CHECK(present.optim == "sgd");
+  CHECK(present.warmup_steps == 0);
+  CHECK(present.per_device_train_batch_size == 3);
+
+  const std::string file = folder.file("b.json", R"({"train_sampling_strategy": "sequential", "use_cpu": true, "optim": "sgd", "warmup_steps": 500, "per_device_train_batch_size": 2, "activation_checkpointing": true})");
+  const TrainingArguments by_older =
+      args_of({"--config", file, "--group_by_length", "--no_cuda", "false", "--adafactor", "--warmup_ratio", "0.1", "--per_gpu_train_batch_size", "3", "--gradient_checkpointing", "false"});
+  CHECK(by_older.train_sampling_strategy == data::SamplingStrategy::group_by_length);
+  CHECK_FALSE(by_older.use_cpu);
+  CHECK(by_older.optim == "adafactor");
+  CHECK(by_older.warmup_steps == 0.1);
+  CHECK(by_older.per_device_train_batch_size == 3);
+  CHECK(by_older.checkpointed_layers() == 0);
+
+  const TrainingArguments off = args_of({"--config", file, "--group_by_length", "false", "--adafactor", "false", "--warmup_ratio", "0"});
+  CHECK(off.train_sampling_strategy == data::SamplingStrategy::sequential);  // a flag that is off asks for nothing else
+  CHECK(off.optim == "sgd");
+  CHECK(off.warmup_steps == 500);
+  const std::string parts = folder.file("c.json", R"({"accelerator_config": {"even_batches": false}, "include_for_metrics": ["loss"]})");
+  const TrainingArguments joined = args_of({"--config", parts, "--split_batches", "true", "--include_inputs_for_metrics"});
+  CHECK(*std::get<ValueMap>(*joined.accelerator_config).find("even_batches") == Value(false));
+  CHECK(joined.include_for_metrics == Words{"loss", "inputs"});
+}
+
 TEST_CASE("--config: faults name the file and the key, beside those of the line") {
   const testing::TempFolder folder;
   const std::string json = folder.file("a.json", R"({"learning_rat": 1, "seed": "seven", "max_grad_norm": -1, "optim": "sgdd", "bf16": true, "warmup_steps": 3})");

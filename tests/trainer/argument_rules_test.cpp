@@ -63,6 +63,39 @@ TEST_CASE("older names: the field they stand for takes the value, with a warning
   CHECK(args_of({"--warmup", "3"}).warmup_steps == 3);  // an older name makes no beginning ambiguous
 }
 
+TEST_CASE("older names: the present name wins in either order, on a line and in a map; parts of a field join it") {
+  struct Row {
+    Words older, present;
+    ValueMap map;
+    std::function<bool(const T&)> holds;
+  };
+  const Row table[] = {
+      {{"--per_gpu_train_batch_size", "8"}, {"--per_device_train_batch_size", "4"}, {{"per_gpu_train_batch_size", 8}, {"per_device_train_batch_size", 4}},
+       [](const T& a) { return a.per_device_train_batch_size == 4; }},
+      {{"--no_cuda"}, {"--use_cpu", "false"}, {{"no_cuda", true}, {"use_cpu", false}}, [](const T& a) { return !a.use_cpu; }},
+      {{"--adafactor"}, {"--optim", "sgd"}, {{"adafactor", true}, {"optim", "sgd"}}, [](const T& a) { return a.optim == "sgd"; }},
+      {{"--group_by_length"}, {"--train_sampling_strategy", "sequential"}, {{"group_by_length", true}, {"train_sampling_strategy", "sequential"}},
+       [](const T& a) { return a.train_sampling_strategy == data::SamplingStrategy::sequential; }},
+      {{"--warmup_ratio", "0.5"}, {"--warmup_steps", "3"}, {{"warmup_ratio", 0.5}, {"warmup_steps", 3}}, [](const T& a) { return a.warmup_steps == 3; }},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.older);
+    Words first = row.older, last = row.present;
+    first.insert(first.end(), row.present.begin(), row.present.end());
+    last.insert(last.end(), row.older.begin(), row.older.end());
+    for (const Words& words : {first, last}) {
+      const auto all = parsed(words);
+      CHECK(row.holds(std::get<0>(all.values)));
+      CHECK(all.warnings == Words{row.older[0] + ": is the older name of " + row.present[0] + ", which is given too and wins."});
+    }
+    CHECK(row.holds(from_map<T>(row.map)));
+  }
+  CHECK(args_of({"--warmup_steps", "0", "--warmup_ratio", "0.1"}).warmup_steps == 0.1);  // the share stands in for no steps
+  CHECK(args_of({"--include_inputs_for_metrics", "--include_for_metrics", "loss"}).include_for_metrics == Words{"loss", "inputs"});
+  CHECK(*config_of(args_of({"--split_batches", "true", "--accelerator_config", "{\"even_batches\": false}"})).find("even_batches") == Value(false));
+  CHECK(from_map<T>({{"activation_checkpointing", Value()}, {"gradient_checkpointing", true}}).gradient_checkpointing);
+}
+
 TEST_CASE("activation checkpointing: the older names hold the same, and the present ones win (1.2)") {
   const T by_older = args_of({"--gradient_checkpointing", "--gradient_checkpointing_kwargs", "{\"every_n_layers\": \"2\", \"use_reentrant\": false}"});
   CHECK(*by_older.activation_checkpointing);

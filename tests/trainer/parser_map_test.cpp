@@ -46,7 +46,8 @@ TEST_CASE("read_map: an older name fills in for the present one, which wins") {
   CHECK(*read_map({{"old_size", 4}}, groups()).values[0][0] == Value(4));
   const Reading both = read_map({{"old_size", 4}, {"size", 5}}, groups(), {.who = "f"});
   CHECK(*both.values[0][0] == Value(5));
-  CHECK(both.warnings == Words{"f: old_size: is the older name of size."});
+  CHECK(both.warnings == Words{"f: old_size: is the older name of size, which is given too and wins."});
+  CHECK(both.sources.size() == 1);
 }
 
 TEST_CASE("read_map: faults begin with the file") {
@@ -57,7 +58,7 @@ TEST_CASE("read_map: faults begin with the file") {
 }
 
 TEST_CASE("merged: the second source wins, and check_required sees both") {
-  Reading both = merged(read_map({{"size", 3}, {"needed", "x"}}, groups(), {.who = "f"}), read_words({"--size", "4"}, groups()));
+  Reading both = merged(read_map({{"size", 3}, {"needed", "x"}}, groups(), {.who = "f"}), read_words({"--size", "4"}, groups()), groups());
   CHECK(*both.values[0][0] == Value(4));
   CHECK(*both.values[0][2] == Value("x"));
   check_required(both, groups(), Given::line);
