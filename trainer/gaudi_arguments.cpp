@@ -17,6 +17,8 @@ constexpr const char* kOneProcess = "since a run is one process";
 constexpr const char* kOneAttention = "since attention is one function with one result";
 
 constexpr WordRule kDeviceRules[] = {{"True", kReject, kNoDevice}};
+constexpr const char* kEndToken = "since generation ends at the end token";
+constexpr WordRule kEndRules[] = {{"True", kReject, kEndToken}};
 constexpr WordRule kDistributionRules[] = {{"fast_ddp", kReject, kNoDevice}};
 constexpr WordRule kAttentionRules[] = {{"gaudi_fused_sdpa", kReject, kNoDevice}};
 
@@ -54,7 +56,7 @@ std::vector<Field<GaudiTrainingArguments>> make_fields() {
       memberless<G>({.name = "context_parallel_size", .action = kReject, .reason = kOneProcess}, int64_t{1}),
       memberless<G>({.name = "minimize_memory", .action = kReject, .reason = kOneProcess}, false),
       memberless<G>({.name = "pipelining_fwd_bwd", .action = kReject, .reason = kNoDevice}, false),
-      memberless<G>({.name = "ignore_eos", .action = kIgnore, .reason = "since generation ends at the end token"}, true),
+      memberless<G>({.name = "ignore_eos", .rules = kEndRules, .action = kIgnore, .reason = kEndToken, .beside = true}, true),
       memberless<G>({.name = "non_blocking_data_copy", .action = kIgnore, .reason = "since data is where it is needed"}, false),
       memberless<G>({.name = "attn_implementation", .words = attention_words, .rules = kAttentionRules, .action = kIgnore, .reason = kOneAttention}, std::string("eager")),
       memberless<G>({.name = "flash_attention_recompute", .action = kReject, .reason = kNoDevice}, false),

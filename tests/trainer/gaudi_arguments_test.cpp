@@ -37,6 +37,14 @@ TEST_CASE("gaudi arguments: the same lines and rules, no device pretended") {
                        ArgumentError);
 }
 
+TEST_CASE("gaudi arguments: ignore_eos, true by default there, is refused where it is asked for and is no part of the map") {
+  CHECK_THROWS_WITH_AS(parse_words({"--ignore_eos"}, kUsage, GaudiTrainingArguments{}), "--ignore_eos: True cannot be used, since generation ends at the end token.", ArgumentError);
+  CHECK_THROWS_AS(parse_words({"--ignore_eos", "true"}, kUsage, GaudiTrainingArguments{}), ArgumentError);
+  CHECK_NOTHROW(parse_words({"--no_ignore_eos"}, kUsage, GaudiTrainingArguments{}));
+  CHECK_NOTHROW(parse_words({"--ignore_eos", "false"}, kUsage, GaudiTrainingArguments{}));
+  CHECK(to_map(GaudiTrainingArguments{}).find("ignore_eos") == nullptr);
+}
+
 TEST_CASE("gaudi arguments: with RoteArguments a line has all names, windows of throughput and profiling among them") {
   const auto parsed = parse_words({"--throughput_warmup_steps", "2", "--adjust_throughput", "--profiling_steps", "3", "--no_profiling_record_shapes", "--profiling_with_stack", "--log_memory"}, kUsage,
                                   GaudiTrainingArguments{}, RoteArguments{});
