@@ -94,6 +94,10 @@ TEST_CASE("Trainer: what cannot be done is refused before output_dir is made") {
     args.per_device_train_batch_size = 0;
     CHECK_THROWS_AS(build(), ArgumentError);
   }
+  SUBCASE("a negative decay") {
+    args.weight_decay = -0.1;
+    CHECK_THROWS_WITH_AS(build(), "AdamW: weight_decay is -0.1; it must be finite and at least 0.", ArgumentError);
+  }
   SUBCASE("best without evaluations") {
     args.load_best_model_at_end = true;
     CHECK_THROWS_AS(build(), ArgumentError);
