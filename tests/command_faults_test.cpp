@@ -65,7 +65,7 @@ const Wrong kTable[] = {
     {"a file of another kind", "--config a.toml", "a.toml", "seed = 1", {"a.toml: is no file of arguments; its name must end in .json, .yaml or .yml."}},
     {"JSON in single quotes", "--config a.json", "a.json", "{\n  'seed': 1\n}", {"a.json: is not JSON at line 2; names and texts stand in double quotes, parts are parted by commas."}},
     {"JSON without names", "--config a.json", "a.json", "[1, 2]", {"a.json: holds no map of arguments; it must be names with their values."}},
-    {"YAML that is cut off", "--config a.yaml", "a.yaml", "seed: 1\nlabel_names: [a\n", {"a.yaml:3: is not YAML, end of sequence flow not found."}},
+    {"YAML that is cut off", "--config a.yaml", "a.yaml", "seed: 1\nlabel_names: [a\n", {"a.yaml:3: is not YAML, end of sequence flow not found; a line is name: value, a list is [a, b]."}},
     {"YAML with an open quote", "--config a.yaml", "a.yaml", "seed: 1\noutput_dir: 'out\n", {"a.yaml:3: a quote is not closed; the same quote ends the text."}},
     {"YAML's truth and numbers", "--config a.yaml", "a.yaml", "save_strategy: no\nlearning_rate: 1e-4\n",
      {"a.yaml: learning_rate: got '1e-4'; it must be a number.", "a.yaml: save_strategy: there is no False; choose one of no, steps, epoch, best, in quotes."}},

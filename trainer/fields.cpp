@@ -226,7 +226,9 @@ ArgumentRow detail::row_of(const RowSpec& spec) {
 }
 
 std::string type_fault(const ArgumentRow& row, const Value& value) {
-  return str("--", row.name, ": got ", python_repr(value), "; it must be ", expected(row), ".");
+  const std::string* text = value.as_text();
+  const bool no_point = row.kind == FieldKind::real && text && parse_float(*text) && text->find_first_of("eE") != std::string::npos && text->find('.') == std::string::npos;
+  return str("--", row.name, ": got ", python_repr(value), "; it must be ", expected(row), no_point ? "; YAML takes an exponent after a point only, as 1.0e-4." : ".");
 }
 
 std::string plain_name(const std::string& flag) {

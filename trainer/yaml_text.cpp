@@ -245,7 +245,7 @@ Value parse_yaml(const std::string& text, const std::string& who) {
   try {
     value = document_of(text, who);
   } catch (const YAML::Exception& fault) {
-    throw ArgumentError(str(who, ":", fault.mark.line + 1, ": is not YAML, ", printable(fault.msg), "."));
+    throw ArgumentError(str(who, ":", fault.mark.line + 1, ": is not YAML, ", printable(fault.msg), "; a line is name: value, a list is [a, b]."));
   }
   // The parser takes a quote that is never closed for closed at the end of the text, but not before a line that ends the document.
   try {

@@ -114,5 +114,5 @@ TEST_CASE("--config: YAML, where the build reads it") {
   CHECK(args_of({"--config", yaml}).learning_rate == 1e-4);
   CHECK(args_of({"--config", yaml}).optim == "sgd");
   const std::string text = folder.file("b.yml", "learning_rate: 1e-4\n");
-  CHECK(fault_of({"--config", text}) == text + ": learning_rate: got '1e-4'; it must be a number.");
+  CHECK(fault_of({"--config", text}) == text + ": learning_rate: got '1e-4'; it must be a number; YAML takes an exponent after a point only, as 1.0e-4.");
 }

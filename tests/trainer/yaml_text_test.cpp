@@ -55,10 +55,10 @@ TEST_CASE("YAML: what is refused, with the line") {
     const char *yaml, *fault;
   };
   const Row table[] = {
-      {"size: [1\n", "c.yaml:2: is not YAML, end of sequence flow not found."},
-      {"a: 1\nb: {\n", "c.yaml:3: is not YAML, end of map flow not found."},
-      {"a: b: c\n", "c.yaml:1: is not YAML, illegal map value."},
-      {"a: *x\n", "c.yaml:1: is not YAML, the referenced anchor is not defined."},
+      {"size: [1\n", "c.yaml:2: is not YAML, end of sequence flow not found; a line is name: value, a list is [a, b]."},
+      {"a: 1\nb: {\n", "c.yaml:3: is not YAML, end of map flow not found; a line is name: value, a list is [a, b]."},
+      {"a: b: c\n", "c.yaml:1: is not YAML, illegal map value; a line is name: value, a list is [a, b]."},
+      {"a: *x\n", "c.yaml:1: is not YAML, the referenced anchor is not defined; a line is name: value, a list is [a, b]."},
       {"a: 1\nb: 'x\n", "c.yaml:3: a quote is not closed; the same quote ends the text."},
       {"a: [\"x", "c.yaml:"},
       {"a: 1\n---\nb: 2\n", "c.yaml:2: a second document begins; one is read."},
