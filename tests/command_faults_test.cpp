@@ -68,7 +68,7 @@ const Wrong kTable[] = {
     {"YAML that is cut off", "--config a.yaml", "a.yaml", "seed: 1\nlabel_names: [a\n", {"a.yaml:3: is not YAML, end of sequence flow not found; a line is name: value, a list is [a, b]."}},
     {"YAML with an open quote", "--config a.yaml", "a.yaml", "seed: 1\noutput_dir: 'out\n", {"a.yaml:3: a quote is not closed; the same quote ends the text."}},
     {"YAML's truth and numbers", "--config a.yaml", "a.yaml", "save_strategy: no\nlearning_rate: 1e-4\n",
-     {"a.yaml: learning_rate: got '1e-4'; it must be a number.", "a.yaml: save_strategy: there is no False; choose one of no, steps, epoch, best, in quotes."}},
+     {"a.yaml: learning_rate: got '1e-4'; it must be a number; YAML takes an exponent after a point only, as 1.0e-4.", "a.yaml: save_strategy: there is no False; choose one of no, steps, epoch, best, in quotes."}},
     {"wrong values in a file", "--config a.json", "a.json", "{\"seed\": \"seven\", \"max_steps\": 1.5, \"save_strategy\": true, \"learning_rate\": null}",
      {"a.json: learning_rate: got None; it must be a number.", "a.json: max_steps: got 1.5; it must be a whole number.",
       "a.json: save_strategy: there is no True; choose one of no, steps, epoch, best, in quotes.", "a.json: seed: got 'seven'; it must be a whole number."}},
