@@ -63,7 +63,7 @@ class TokenTexts : public Dataset {
   TokenRows rows_;
 };
 
-// The same rows, of which no more are held than those of a megabyte of text.
+// The same rows, of which no more are held than those of a megabyte of text, or of a line that is longer.
 class TokenStream : public Stream {
  public:
   // Throws where the file cannot be opened; of its content at the row that is at fault, and at the end of a pass without one.

@@ -52,7 +52,7 @@ std::vector<Way> ways_of_this_machine() {
     for (const std::string& link : run_golden_job({.steps = way.steps}))
       if (write(out, link.data(), link.size()) != static_cast<ssize_t>(link.size())) _exit(1);
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "rote verify: the system gives no more memory; the job needs about 100 MB.\n");
+    std::fprintf(stderr, "rote verify: the system gives no more memory; end other programs, or raise `ulimit -v`.\n");
     _exit(1);
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "rote verify: %s\n", fault.what());
