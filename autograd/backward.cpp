@@ -55,14 +55,15 @@ void accumulate(GradMeta& meta, const Tensor& dx) {
 // A saved tensor with the place in the graph that it had: input i is where edge i leads, output i comes from the node itself.
 Tensor relinked(const std::shared_ptr<Node>& node, const Tensor& x, int source) {
   if (!x.defined() || source == Custom::kNoSource) return x;
-  const Tensor y = detach(x);
   if (source < 0) {
+    const Tensor y = detach(x);
     grad_meta(y).node = node;
     grad_meta(y).output = ~source;
     return y;
   }
   const Edge& edge = node->edges[static_cast<size_t>(source)];
   if (edge.leaf) return Tensor(edge.leaf);
+  const Tensor y = detach(node->custom ? x : converted(x, node->call.in_dtypes[static_cast<size_t>(source)]));
   if (edge.node) {
     grad_meta(y).node = edge.node;
     grad_meta(y).output = edge.output;
@@ -105,17 +106,16 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
       x = relinked(node, x, i);
     }
   }
+  if (call.lower)
+    for (size_t i = 0; i < call.in.size(); ++i)
+      if (is_free(op.schema.inputs[i]) && call.in[i].defined() && call.in[i].dtype() == DType::f32) call.in[i] = to(call.in[i], *call.lower);
   if (op.formula == nullptr) {
     const auto widen = [](const Operand& operand, Tensor& x) {
-      if (is_free(operand) && x.defined() && size_of(x.dtype()) == 2) x = to(x, DType::f32);
+      if (is_free(operand) && x.defined() && is_floating(x.dtype()) && size_of(x.dtype()) == 2) x = to(x, DType::f32);
     };
-    bool narrow = false;
-    for (size_t i = 0; i < call.in.size(); ++i) narrow = narrow || (is_free(op.schema.inputs[i]) && size_of(call.in_dtypes[i]) == 2);
-    if (narrow) {
-      for (size_t i = 0; i < call.in.size(); ++i) widen(op.schema.inputs[i], call.in[i]);
-      for (size_t i = 0; i < call.out.size(); ++i) widen(op.schema.outputs[i], call.out[i]);
-      for (size_t i = 0; i < call.dout.size(); ++i) widen(op.schema.outputs[i], call.dout[i]);
-    }
+    for (size_t i = 0; i < call.in.size(); ++i) widen(op.schema.inputs[i], call.in[i]);
+    for (size_t i = 0; i < call.out.size(); ++i) widen(op.schema.outputs[i], call.out[i]);
+    for (size_t i = 0; i < call.dout.size(); ++i) widen(op.schema.outputs[i], call.dout[i]);
   }
   {
     const TimedOp timed(op.row.name, Phase::backward, node->path, call.in_shapes);
@@ -123,7 +123,7 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
   }
   for (size_t i = 0; i < call.din.size(); ++i)
     if (call.din[i].defined()) call.din[i] = to(call.din[i], call.in_dtypes[i]);
-  if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, call.amax, node->out_shapes[0]});
+  if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, stored_word(call.amax, call.din), node->out_shapes[0]});
   return std::move(call.din);
 }
 
@@ -316,6 +316,7 @@ Tensor checked_dy(const Tensor& y, size_t i, const std::vector<Tensor>& dys) {
 
 void walk(Walk& walk, const std::vector<Tensor>& outputs, const std::vector<Tensor>& dys, bool recorded) {
   const GradMode guard(recorded);
+  const AutocastGuard as_is(std::nullopt);
   std::vector<Tensor> checked;
   for (size_t i = 0; i < outputs.size(); ++i) checked.push_back(checked_dy(outputs[i], i, dys));
   for (size_t i = 0; i < outputs.size(); ++i) walk.start(outputs[i], checked[i]);

@@ -12,6 +12,7 @@ namespace {
 struct Surroundings {
   ScopeState scope = current_scope_state() ? *current_scope_state() : ScopeState{};
   std::string path = module_path();
+  std::optional<DType> autocast = autocast_dtype();
   DrawState draws = draw_state();
   LeafUses leaves;
 };
@@ -54,6 +55,7 @@ std::vector<Tensor> checkpoint(const CheckpointedFunction& f, const std::vector<
     const EnableGrad enable;
     const RunScopeGuard scope(around.scope);
     const PathOf path(around.path);
+    const AutocastGuard autocast(around.autocast);
     const LeafUsesGuard replayed(leaves, LeafUsesGuard::replay);
     return f(x);
   };

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/check.h"
 #include "tensor/generator.h"
 
 namespace rote {
@@ -11,6 +12,7 @@ namespace rote {
 namespace {
 
 thread_local bool grad_mode = true;
+thread_local std::optional<DType> autocast;
 thread_local std::string path;
 thread_local ScopeState* open_scope = nullptr;
 
@@ -25,6 +27,13 @@ uint64_t fnv(uint64_t hash, const char* text, size_t n) {
 bool grad_enabled() { return grad_mode; }
 GradMode::GradMode(bool recorded) : before_(grad_mode) { grad_mode = recorded; }
 GradMode::~GradMode() { grad_mode = before_; }
+
+AutocastGuard::AutocastGuard(std::optional<DType> lower) : before_(autocast) {
+  ROTE_CHECK(!lower || (size_of(*lower) == 2 && is_floating(*lower)), DTypeError, "autocast: ", name(*lower), " is not a dtype to compute in; it must be bf16 or f16.");
+  autocast = lower;
+}
+AutocastGuard::~AutocastGuard() { autocast = before_; }
+std::optional<DType> autocast_dtype() { return autocast; }
 
 RunScopeGuard::RunScopeGuard(const RunScope& scope) : outer_(open_scope) {
   static std::atomic<uint64_t> serial{0};

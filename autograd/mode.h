@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/dtype.h"
 #include "tensor/shape.h"
 
 namespace rote {
@@ -29,6 +31,21 @@ struct NoGrad : GradMode {
 struct EnableGrad : GradMode {
   EnableGrad() : GradMode(true) {}
 };
+
+// Mixed precision (Micikevicius et al. 2018): the ops inside take their floating inputs as the `autocast` of their row says, `lower` being this
+// dtype, bf16 or f16; none switches it off. Parameters stay as they are. Rounding an input is a part of the op, not a node of the graph: the
+// gradient of an f32 input is f32 and never rounded to 16 bits, so that sums over micro-batches keep their bits whatever the split.
+class AutocastGuard {
+ public:
+  explicit AutocastGuard(std::optional<DType> lower);
+  ~AutocastGuard();
+  AutocastGuard(const AutocastGuard&) = delete;
+  AutocastGuard& operator=(const AutocastGuard&) = delete;
+
+ private:
+  std::optional<DType> before_;
+};
+std::optional<DType> autocast_dtype();  // none: off
 
 enum class Phase : uint8_t { forward, backward, optimizer };
 

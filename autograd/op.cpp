@@ -149,18 +149,25 @@ void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
 // A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
 Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
 
-void record(Call&& call, const std::vector<bool>& wanted, int path) {
+// Of an input that autocast converted: the smaller of the two, and what is no result of an op (a parameter) as it is, for it is there anyway.
+const Tensor& to_save(const Tensor& given, const Tensor& taken) {
+  if (!given.defined() || given.dtype() == taken.dtype()) return taken;
+  const bool is_result = given.impl()->meta && static_cast<const GradMeta&>(*given.impl()->meta).node != nullptr;
+  return is_result && taken.dtype() != DType::f32 ? taken : given;
+}
+
+void record(Call&& call, const std::vector<Tensor>& given, const std::vector<bool>& wanted, int path) {
   auto node = std::make_shared<Node>();
   const OpEntry& op = *call.op;
   std::vector<Tensor> in(call.in.size()), out(call.out.size());
   const auto keep = [&](int i) {
-    if (i >= 0) in[static_cast<size_t>(i)] = kept(call.in[static_cast<size_t>(i)]);
+    if (i >= 0) in[static_cast<size_t>(i)] = kept(to_save(given[static_cast<size_t>(i)], call.in[static_cast<size_t>(i)]));
     else out[static_cast<size_t>(~i)] = kept(call.out[static_cast<size_t>(~i)]);
   };
   if (op.reads.empty()) std::for_each(op.saves.begin(), op.saves.end(), keep);
   for (size_t i = 0; i < op.reads.size(); ++i)
     if (wanted[i]) std::for_each(op.reads[i].begin(), op.reads[i].end(), keep);
-  for (size_t i = 0; i < call.in.size(); ++i) node->edges.push_back(wanted[i] ? edge_to(call.in[i]) : Edge{});
+  for (size_t i = 0; i < call.in.size(); ++i) node->edges.push_back(wanted[i] ? edge_to(given[i]) : Edge{});
   for (const Tensor& y : call.out) {
     node->out_shapes.push_back(y.shape());
     node->out_dtypes.push_back(y.dtype());
@@ -197,12 +204,33 @@ void settle(Tensor& y, const std::vector<Tensor>& inputs) {
 
 bool is_free(const Operand& operand) { return !operand.dtype && !operand.any_dtype && !operand.wide; }
 
+namespace {
+
+// Free operands of one dtype are what kernels need; formulas take any.
+std::optional<DType> autocast_to(const OpEntry& op, const std::vector<Tensor>& inputs) {
+  const std::optional<DType> lower = autocast_dtype();
+  if (!lower) return std::nullopt;
+  bool wide = false, narrow = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_free(op.schema.inputs[i]) || !inputs[i].defined() || !is_floating(inputs[i].dtype())) continue;
+    if (inputs[i].dtype() == DType::f64) return std::nullopt;
+    (inputs[i].dtype() == DType::f32 ? wide : narrow) = true;
+  }
+  if (op.row.autocast == Autocast::lower) return lower;
+  if (op.row.autocast == Autocast::f32) return DType::f32;
+  if (op.formula == nullptr && wide && narrow) return DType::f32;
+  return std::nullopt;
+}
+
+// Kernels compute 16-bit floats in f32 and round once: the dtype in which such an op's free operands are given.
 std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs) {
   if (op.formula != nullptr) return std::nullopt;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (is_free(op.schema.inputs[i]) && inputs[i].defined() && size_of(inputs[i].dtype()) == 2) return inputs[i].dtype();
+    if (is_free(op.schema.inputs[i]) && inputs[i].defined() && size_of(inputs[i].dtype()) == 2 && is_floating(inputs[i].dtype())) return inputs[i].dtype();
   return std::nullopt;
 }
+
+}  // namespace
 
 namespace {
 thread_local OpObserver* observer = nullptr;
@@ -221,17 +249,22 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   call.in.resize(op.schema.inputs.size());
   call.attrs = std::move(attrs);
   fill_defaults(op, call.attrs);
+  const std::vector<Tensor> given = call.in;
+  if (const std::optional<DType> to = autocast_to(op, given)) {
+    if (*to != DType::f32) call.lower = to;
+    for (size_t i = 0; i < given.size(); ++i)
+      if (is_free(op.schema.inputs[i]) && given[i].defined() && is_floating(given[i].dtype())) call.in[i] = converted(given[i], *to);
+  }
   const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr);
-  for (const Tensor& x : call.in) {
+  for (const Tensor& x : given) {
     call.in_shapes.push_back(x.defined() ? x.shape() : Shape());
     call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);
   }
   if (const RunScope* scope = current_scope()) call.scope = *scope;
   call.seed = call.scope.samples > 0 ? call.scope.seed : current_seed();
-  std::vector<Tensor> given;
-  const std::optional<DType> narrow = sixteen_bits(op, call.in);
+  std::vector<Tensor> seen = call.in;
+  const std::optional<DType> narrow = sixteen_bits(op, seen);
   if (narrow) {
-    given = call.in;
     for (size_t i = 0; i < call.in.size(); ++i)
       if (is_free(op.schema.inputs[i]) && call.in[i].defined()) call.in[i] = converted(call.in[i], DType::f32);
   }
@@ -245,27 +278,26 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
     const TimedOp timed(op.row.name, Phase::forward, path, call.in_shapes);
     with_default_control([&] { op.forward(call); });
   }
-  if (narrow) {
-    call.in = std::move(given);
+  call.in = std::move(seen);
+  if (narrow)
     for (size_t i = 0; i < call.out.size(); ++i)
       if (is_free(op.schema.outputs[i]) && call.out[i].defined() && call.out[i].dtype() == DType::f32) call.out[i] = converted(call.out[i], *narrow);
-  }
-  for (Tensor& y : call.out) settle(y, call.in);
+  for (Tensor& y : call.out) settle(y, given);
 
-  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, call.amax, call.out[0].shape()});
+  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, stored_word(call.amax, call.out), call.out[0].shape()});
   std::vector<bool> wanted(call.in.size());
   bool any = false;
   if (op.row.no_grad[0] == 0 && (grad_enabled() || leaf_uses != nullptr))
     for (size_t i = 0; i < call.in.size(); ++i) {
-      if (!needs_grad(call.in[i]) || !is_floating(call.in[i].dtype())) continue;
-      ROTE_CHECK(!op.constant[i], StateError, op.row.name, ": ", op.schema.inputs[i].name, " (", describe(call.in[i]),
+      if (!needs_grad(given[i]) || !is_floating(given[i].dtype())) continue;
+      ROTE_CHECK(!op.constant[i], StateError, op.row.name, ": ", op.schema.inputs[i].name, " (", describe(given[i]),
                  ") requires a gradient but the op has no derivative in it; detach() it.");
       wanted[i] = any = true;
     }
   observe(call);
   std::vector<Tensor> outputs = call.out;
-  if (any && grad_enabled()) record(std::move(call), wanted, path);
-  else if (any) note_uses(call.in, wanted);
+  if (any && grad_enabled()) record(std::move(call), given, wanted, path);
+  else if (any) note_uses(given, wanted);
   return outputs;
 }
 

@@ -24,7 +24,8 @@ struct Call {
   std::vector<Attr> attrs;          // in schema order
   std::vector<Tensor> dout, din;
   std::vector<Shape> in_shapes;     // of all inputs, saved or not
-  std::vector<DType> in_dtypes;
+  std::vector<DType> in_dtypes;     // as given; under autocast `in` has others
+  std::optional<DType> lower;       // the 16-bit type to which autocast rounded f32 inputs; those that are no results are saved unrounded
   std::vector<bool> wanted;         // backward: which inputs need a gradient
   uint32_t amax = 0;
   uint32_t draw = 0;                // ops that draw: their op id
@@ -66,9 +67,7 @@ struct OpEntry {
   std::vector<std::vector<int>> reads;  // by input: what its gradient reads, numbered alike; empty: all of `saves`
 };
 
-// Kernels compute 16-bit floats in f32 and round once: the dtype that such an op's free operands (of no dtype of their own) are given in.
-std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs);
-bool is_free(const Operand& operand);
+bool is_free(const Operand& operand);  // of no dtype of its own: kernels compute its 16-bit floats in f32 and round once
 
 // Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; each is told.
 class OpObserver {

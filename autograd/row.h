@@ -3,8 +3,9 @@
 
 namespace rote {
 
-// What autocast does with an op's floating inputs.
-enum class Autocast { as_is, lower, f32, widest };
+// What autocast does with an op's floating inputs (but not with f64): leave them, where kernels need one dtype at the widest of them; round f32
+// to 16 bits; widen 16 bits to f32.
+enum class Autocast { as_is, lower, f32 };
 
 struct Row {
   const char* name;

@@ -1,5 +1,6 @@
 #include "autograd/status.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "kernels/check.h"
@@ -18,6 +19,30 @@ thread_local Paths paths;
 thread_local uint64_t sequence = 0;
 
 }  // namespace
+
+namespace {
+
+// The least f32 magnitude that rounds to infinity (arithmetic.md 9), and the bits of that infinity.
+uint32_t overflow_from(DType t) { return t == DType::f16 ? 0x477FF000u : 0x7F7F8000u; }
+uint16_t infinity_of(DType t) { return t == DType::f16 ? 0x7C00 : 0x7F80; }
+
+bool holds_infinity(const Tensor& x) {
+  const Tensor plain = contiguous(x);
+  const uint16_t* bits = static_cast<const uint16_t*>(plain.raw());
+  const uint16_t infinity = infinity_of(x.dtype());
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < plain.numel(); ++i) largest = std::max(largest, bits[i] & 0x7FFFu);
+  return largest >= infinity;
+}
+
+}  // namespace
+
+uint32_t stored_word(uint32_t amax, const std::vector<Tensor>& stored) {
+  if (amax >= kInfBits) return amax;
+  for (const Tensor& x : stored)
+    if (x.defined() && size_of(x.dtype()) == 2 && is_floating(x.dtype()) && amax >= overflow_from(x.dtype()) && holds_infinity(x)) return kInfBits;
+  return amax;
+}
 
 void clear_status() { first.reset(); }
 

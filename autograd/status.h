@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "autograd/mode.h"
-#include "tensor/shape.h"
+#include "tensor/tensor.h"
 
 namespace rote {
 
@@ -20,6 +21,9 @@ struct StatusRecord {
 };
 
 inline constexpr uint32_t kInfBits = 0x7F800000u;
+
+// The status word of values as they are stored: of f32 values that round to an infinity of 16 bits, that infinity's.
+uint32_t stored_word(uint32_t amax, const std::vector<Tensor>& stored);
 
 // Forgets what this thread's ops reported; a training step calls it first.
 void clear_status();

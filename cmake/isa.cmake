@@ -24,7 +24,7 @@ foreach(isa IN LISTS ROTE_ISAS)
 endforeach()
 
 # Loops without tiles are as fast at -O2, which leaves tails as they are written, and a quarter smaller.
-foreach(name batch_norm clip ctc group_norm index loss norm random reduce softmax taps)
+foreach(name batch_norm clip ctc group_norm index loss norm random reduce sixteen softmax taps)
   set_source_files_properties(kernels/cpu/${name}.cpp PROPERTIES COMPILE_OPTIONS "$<$<BOOL:$<TARGET_PROPERTY:ROTE_FAST>>:-O2>")
 endforeach()
 

@@ -50,6 +50,15 @@ struct WindowTable {
   uint32_t (*fold)(const Conv<Real>&);
 };
 
+// n 16-bit floats (their bits) to f32 and back, as kernels/dtype.h converts; there is none for f64.
+template <class Real>
+struct SixteenTable {
+  void (*from_bf16)(int64_t n, const uint16_t* x, Real* y);
+  void (*from_f16)(int64_t n, const uint16_t* x, Real* y);
+  void (*to_bf16)(int64_t n, const Real* x, uint16_t* y);
+  void (*to_f16)(int64_t n, const Real* x, uint16_t* y);
+};
+
 template <class Real>
 struct TapsTable {
   uint32_t (*taps)(const Taps<Real>&);

@@ -188,26 +188,28 @@ void Module::train(bool on) {
   walk("", [on](const std::string&, Module& module) { module.training_ = on; });
 }
 
-void Module::to(DType dtype) {
+void Module::to(DType dtype) { cast(dtype); }
+
+CastGuard::~CastGuard() {
+  for (auto& [slot, before] : casts_) *slot = std::move(before);
+}
+
+Module::Casts Module::cast(DType dtype) {
   ROTE_CHECK(is_floating(dtype), DTypeError, "to: a module cannot become ", name(dtype), "; its parameters need a floating dtype.");
-  // Shared tensors stay shared: every handle to one gets the same new tensor.
-  std::vector<std::pair<Tensor, Tensor>> done;  // before, after; the old ones live until the end, so that no address is used twice
+  Casts casts;  // the old tensors live until the end, so that no address is used twice
   walk("", [&](const std::string&, Module& module) {
     for (std::vector<Leaf>* leaves : {&module.parameters_, &module.buffers_})
       for (Leaf& leaf : *leaves) {
         Tensor& x = *leaf.tensor;
         if (!is_floating(x.dtype()) || x.dtype() == dtype) continue;
-        const auto found = std::find_if(done.begin(), done.end(), [&](const auto& one) { return one.first.impl() == x.impl(); });
-        if (found != done.end()) {
-          x = found->second;
-          continue;
-        }
-        Tensor y = converted(x, dtype);
-        if (x.requires_grad()) requires_grad(y);
-        done.emplace_back(x, y);
-        x = y;
+        // Shared tensors stay shared: every handle to one gets the same new tensor.
+        const auto found = std::find_if(casts.begin(), casts.end(), [&](const auto& one) { return one.second.impl() == x.impl(); });
+        Tensor y = found != casts.end() ? *found->first : converted(x, dtype);
+        if (found == casts.end() && x.requires_grad()) requires_grad(y);
+        casts.emplace_back(&x, std::exchange(x, std::move(y)));
       }
   });
+  return casts;
 }
 
 }  // namespace rote::nn

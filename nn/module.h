@@ -100,6 +100,7 @@ class Module {
 
  private:
   friend class CallGuard;
+  friend class CastGuard;
   struct Child {
     std::string name;
     Module* module;
@@ -109,6 +110,9 @@ class Module {
     Tensor* tensor;
     bool saved = true;
   };
+  // A parameter or buffer, and what it was before.
+  using Casts = std::vector<std::pair<Tensor*, Tensor>>;
+  Casts cast(DType dtype);
   NamedTensors collect_buffers(bool saved_only) const;
   void walk(const std::string& prefix, const std::function<void(const std::string&, Module&)>& f);
   void check_name(const std::string& name) const;
@@ -121,6 +125,18 @@ class Module {
   std::vector<Child> children_;
   std::string component_;  // what a call of this module adds to the module path
   bool training_ = true;
+};
+
+// The floating parameters and buffers in another dtype while this lives; afterwards they are the ones from before, to the bit.
+class CastGuard {
+ public:
+  CastGuard(Module& module, DType dtype) : casts_(module.cast(dtype)) {}
+  ~CastGuard();
+  CastGuard(const CastGuard&) = delete;
+  CastGuard& operator=(const CastGuard&) = delete;
+
+ private:
+  Module::Casts casts_;
 };
 
 // Stands around each forward: the module path of the ops inside (dropout's randomness, status words, reports).

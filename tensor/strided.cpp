@@ -1,5 +1,7 @@
 #include "tensor/strided.h"
 
+#include "kernels/rare_table.h"
+
 namespace rote {
 
 namespace {
@@ -9,6 +11,15 @@ void copy_run(void* to, int64_t to_step, const void* from, int64_t from_step, in
   To* out = static_cast<To*>(to);
   const From* in = static_cast<const From*>(from);
   for (int64_t i = 0; i < n; ++i) out[i * to_step] = convert<To>(in[i * from_step]);
+}
+
+// Neighbours between f32 and a 16-bit float go through a kernel.
+template <class To, class From, auto Kernel>
+void copy_sixteen(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n) {
+  if (to_step != 1 || from_step != 1) return copy_run<To, From>(to, to_step, from, from_step, n);
+  const auto kernel = rare_kernels<SixteenTable, float>().*Kernel;
+  if constexpr (sizeof(To) == 2) kernel(n, static_cast<const From*>(from), static_cast<uint16_t*>(to));
+  else kernel(n, static_cast<const uint16_t*>(from), static_cast<To*>(to));
 }
 
 }  // namespace
@@ -47,6 +58,11 @@ Runs common_runs(const Shape& shape, std::initializer_list<Strides> strides) {
 }
 
 CopyRun copy_run_of(DType to, DType from) {
+  using Kernels = SixteenTable<float>;
+  if (from == DType::f32 && to == DType::bf16) return copy_sixteen<BFloat16, float, &Kernels::to_bf16>;
+  if (from == DType::f32 && to == DType::f16) return copy_sixteen<Half, float, &Kernels::to_f16>;
+  if (to == DType::f32 && from == DType::bf16) return copy_sixteen<float, BFloat16, &Kernels::from_bf16>;
+  if (to == DType::f32 && from == DType::f16) return copy_sixteen<float, Half, &Kernels::from_f16>;
   CopyRun run = nullptr;
   visit(to, [&](auto t) { visit(from, [&](auto f) { run = copy_run<decltype(t), decltype(f)>; }); });
   return run;

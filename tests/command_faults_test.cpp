@@ -56,7 +56,8 @@ const Wrong kTable[] = {
     {"two models", "--config_name model", "", "", {"--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two."}},
     {"an option that the optimizer lacks", "--optim sgd --optim_args momentun=0.9", "", "", {"--optim_args: sgd: there is no momentun, did you mean momentum? It takes "}},
     // What is not there.
-    {"half precision", "--fp16", "", "", {"--fp16: True cannot be used, since training is in float32."}},
+    {"two half precisions", "--fp16 --bf16", "", "", {"--fp16: is given with --bf16; training computes in one of them, so give one."}},
+    {"a compiled step", "--torch_compile", "", "", {"--torch_compile: True cannot be used, since a step is not captured or compiled."}},
     {"another library's optimizer", "--optim adamw_bnb_8bit", "", "", {"--optim: adamw_bnb_8bit cannot be used, since states of 8 or 4 bits are not built."}},
     {"a tracker", "--report_to wandb", "", "", {"--report_to: wandb cannot be used, since its writer is not there yet."}},
     {"shards", "--fsdp full_shard", "", "", {"--fsdp: full_shard cannot be used, since a run is one process."}},
@@ -76,9 +77,9 @@ const Wrong kTable[] = {
     {"a range in a file, a type on the line", "--config a.json --seed x", "a.json", "{\"max_grad_norm\": -1}",
      {"--seed: got x; it must be a whole number.", "a.json: max_grad_norm: is -1; it must be at least 0."}},
     // Several at once.
-    {"five at once", "--learning_rate fast --sede 1 --optim adamm --max_grad_norm -1 --bf16", "", "",
+    {"five at once", "--learning_rate fast --sede 1 --optim adamm --max_grad_norm -1 --torch_compile", "", "",
      {"--learning_rate: got fast; it must be a number.", "--sede: no such argument; did you mean --seed?", "--optim: there is no adamm; did you mean adam? The words are ",
-      "--bf16: True cannot be used, since training is in float32.", "--max_grad_norm: is -1.0; it must be at least 0."}},
+      "--torch_compile: True cannot be used, since a step is not captured or compiled.", "--max_grad_norm: is -1.0; it must be at least 0."}},
 };
 
 }  // namespace

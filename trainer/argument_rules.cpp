@@ -175,6 +175,11 @@ void check_options(const T& args, std::vector<std::string>& faults) {
     attempt("lr_scheduler_kwargs", [&] { optim::make_metric_schedule(args.lr_scheduler_type, {args.learning_rate}, options); });
 }
 
+void check_precision(const T& args, std::vector<std::string>& faults) {
+  if (args.bf16 && args.fp16) faults.push_back("--fp16: is given with --bf16; training computes in one of them, so give one.");
+  if (args.bf16_full_eval && args.fp16_full_eval) faults.push_back("--fp16_full_eval: is given with --bf16_full_eval; the model takes one of them, so give one.");
+}
+
 void resolve_workers(T& args, std::vector<std::string>& faults) {
   if (args.use_cpu) args.dataloader_pin_memory = false;
   if (args.dataloader_prefetch_factor && args.dataloader_num_workers == 0)
@@ -194,6 +199,7 @@ std::vector<std::string> apply_rules(T& args) {
   std::erase_if(args.report_to, [](const std::string& name) { return name == "none" || name == "all"; });  // all = every writer that is there
   resolve_accelerator_config(args, faults);
   resolve_checkpointing(args, faults);
+  check_precision(args, faults);
   resolve_workers(args, faults);
   check_options(args, faults);
   return faults;
@@ -207,6 +213,18 @@ int64_t TrainingArguments::get_warmup_steps(int64_t total) const {
 std::string TrainingArguments::best_metric_key() const {
   ROTE_ASSERT(metric_for_best_model.has_value(), "best_metric_key is asked only where a metric is named");
   return metric_for_best_model->starts_with("eval_") ? *metric_for_best_model : "eval_" + *metric_for_best_model;
+}
+
+std::optional<DType> TrainingArguments::autocast_dtype() const {
+  if (bf16) return DType::bf16;
+  if (fp16) return DType::f16;
+  return std::nullopt;
+}
+
+std::optional<DType> TrainingArguments::full_eval_dtype() const {
+  if (bf16_full_eval) return DType::bf16;
+  if (fp16_full_eval) return DType::f16;
+  return std::nullopt;
 }
 
 int64_t TrainingArguments::checkpointed_layers() const {

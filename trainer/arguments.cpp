@@ -39,7 +39,6 @@ constexpr const char* kNoHub = "since nothing is pushed to a hub";
 constexpr const char* kNoCapture = "since a step is not captured or compiled";
 constexpr const char* kNoPython = "since it is a Python package";
 constexpr const char* kNoTracker = "since the trackers' writers are not there yet";
-constexpr const char* kNoHalf = "since training is in float32";
 constexpr const char* kNoWorkers = "since batches are made by the threads of the process";
 constexpr const char* kNoDevice = "since there is no such device here";
 constexpr const char* k8Bit = "since states of 8 or 4 bits are not built";
@@ -155,10 +154,10 @@ ArgumentTable<T> make_table() {
           field(&T::max_grad_norm, {.name = "max_grad_norm", .help = "norm to which gradients are clipped, 0 for no clipping", .at_least = 0}),
           field(&T::label_smoothing_factor,
                 {.name = "label_smoothing_factor", .help = "share of a target that is spread over all classes", .at_least = 0, .below = 1}),
-          memberless<T>({.name = "bf16", .action = kReject, .reason = kNoHalf}, false),
-          memberless<T>({.name = "fp16", .action = kReject, .reason = kNoHalf}, false),
-          memberless<T>({.name = "bf16_full_eval", .action = kReject, .reason = kNoHalf}, false),
-          memberless<T>({.name = "fp16_full_eval", .action = kReject, .reason = kNoHalf}, false),
+          field(&T::bf16, {.name = "bf16", .help = "compute matrix products and attention in bfloat16; weights stay in float32"}),
+          field(&T::fp16, {.name = "fp16", .help = "the same in float16, with a loss scale"}),
+          field(&T::bf16_full_eval, {.name = "bf16_full_eval", .help = "evaluate with the whole model in bfloat16"}),
+          field(&T::fp16_full_eval, {.name = "fp16_full_eval", .help = "the same in float16"}),
           field(&T::tf32, {.name = "tf32", .rules = kTf32Rules, .action = kIgnore, .reason = "since the CPU computes in float32"}),
           field(&T::activation_checkpointing,
                 {.name = "activation_checkpointing", .help = "layers keep their inputs only and run again in backward: less memory, the same bits"}),

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/dtype.h"
 #include "optim/options.h"
 #include "trainer/data/sampler.h"
 #include "trainer/fields.h"
@@ -52,6 +53,10 @@ struct TrainingArguments {
   bool average_tokens_across_devices = true;
   Number max_grad_norm = 1.0;
   Number label_smoothing_factor = 0.0;
+  bool bf16 = false;
+  bool fp16 = false;
+  bool bf16_full_eval = false;
+  bool fp16_full_eval = false;
   std::optional<bool> tf32 = {};
   std::optional<bool> activation_checkpointing = {};  // absent: what the older name below says; resolved() makes both names and both maps the same
   std::optional<ValueMap> activation_checkpointing_kwargs = {};
@@ -145,6 +150,8 @@ struct TrainingArguments {
   std::string best_metric_key() const;
   // Of how many layers the first keeps its inputs only: every_n_layers; 0: activation checkpointing is off.
   int64_t checkpointed_layers() const;
+  std::optional<DType> autocast_dtype() const;   // of mixed precision in training and evaluation; none: f32
+  std::optional<DType> full_eval_dtype() const;  // that the whole model takes for an evaluation outside of training
   // The optimizer that `optim` stands for: adamw_torch for adamw_torch_xla.
   std::string optimizer_name() const;
   // lr_scheduler_kwargs as words.

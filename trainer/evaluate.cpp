@@ -7,6 +7,7 @@
 namespace rote {
 
 Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys) {
+  const AutocastGuard precision(args_.autocast_dtype());
   const std::vector<std::string> labels = args_.label_names.value_or(model.signature().label_names());
   const LossOutput result = compute_loss(model, batch);
   Prediction out = prediction_of(result, batch, labels.empty() ? "" : labels[0], ignore_keys);
@@ -20,6 +21,8 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   const Stopwatch preparation;
   use_machine();
   model_->eval();
+  std::optional<nn::CastGuard> cast;
+  if (const std::optional<DType> dtype = args_.full_eval_dtype(); dtype && !is_training_) cast.emplace(*model_, *dtype);
   const double prepared = preparation.seconds();
   const auto includes = [&](const char* word) { return std::find(args_.include_for_metrics.begin(), args_.include_for_metrics.end(), word) != args_.include_for_metrics.end(); };
   EvaluationPass pass;

@@ -107,7 +107,7 @@ Prediction prediction_of(const LossOutput& result, const nn::Batch& batch, const
   Prediction out{result.loss, {}, batch.find(label_name)};
   for (const nn::ModelOutput::Field& field : result.outputs.fields())
     if (field.name != "loss" && std::find(ignored.begin(), ignored.end(), field.name) == ignored.end())
-      out.outputs.insert(out.outputs.end(), field.values.begin(), field.values.end());
+      for (const Tensor& x : field.values) out.outputs.push_back(x.defined() && is_floating(x.dtype()) && size_of(x.dtype()) == 2 ? converted(x, DType::f32) : x);
   return out;
 }
 

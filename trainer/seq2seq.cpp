@@ -99,6 +99,7 @@ PredictionOutput Seq2SeqTrainer::predict(const data::AnyDataset& dataset, const 
 
 Prediction Seq2SeqTrainer::prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys) {
   if (!generates_ || loss_only) return Trainer::prediction_step(model, batch, loss_only, ignore_keys);
+  const AutocastGuard precision(args().autocast_dtype());
   Prediction out;
   out.outputs = {generated_rows(model, batch, settings_)};
   const std::vector<std::string> labels = args().label_names.value_or(model.signature().label_names());

@@ -201,7 +201,11 @@ LossOutput Trainer::compute_loss(nn::Model& model, const nn::Batch& batch) {
 
 double Trainer::training_step(nn::Model& model, const nn::Batch& batch) {
   model.train();
-  LossOutput result = compute_loss(model, batch);
+  LossOutput result;
+  {
+    const AutocastGuard precision(args_.autocast_dtype());
+    result = compute_loss(model, batch);
+  }
   ROTE_CHECK(result.loss.defined(), ArgumentError, "train: the model gave no loss; its batch needs ", model.signature().labels, ".");
   Tensor loss = std::move(result.loss);
   if (result.is_mean && micro_batches_ > 1) loss = loss / static_cast<double>(micro_batches_);

@@ -99,7 +99,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& labels, const std::vector
       from += length;
     }
   }
-  return in_f32({x}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({x}, [&](const std::vector<Tensor>& in) {
     Tensor losses = apply<CtcLoss>({in[0], rows, from_values({N}, input_lengths), from_values({N}, target_lengths)}, {options.blank, options.of_scores});
     if (options.zero_infinity) losses = where(eq(losses, std::numeric_limits<double>::infinity()), number_for(losses, 0.0), losses);
     if (reduction == Reduction::mean) {

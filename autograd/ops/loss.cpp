@@ -153,7 +153,7 @@ int64_t count_targets(const Tensor& labels, int64_t ignore_index) {
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options, Reduction reduction) {
-  return in_f32({logits, options.weight}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({logits, options.weight}, [&](const std::vector<Tensor>& in) {
     const CrossEntropyOptions wide{in[1], options.ignore_index, options.label_smoothing};
     return reduced_targets(cross_entropy_each(in[0], labels, wide), labels, wide, reduction);
   });
@@ -162,7 +162,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 Tensor cross_entropy_of_probabilities(const Tensor& logits, const Tensor& probabilities, const CrossEntropyOptions& options, Reduction reduction) {
   ROTE_CHECK(probabilities.shape() == logits.shape(), ShapeError, "cross_entropy: the target is ", describe(probabilities),
              "; probabilities must have the shape of the logits, ", describe(logits), ".");
-  return in_f32({logits, probabilities, options.weight}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({logits, probabilities, options.weight}, [&](const std::vector<Tensor>& in) {
     const double s = options.label_smoothing;
     const Tensor t = s > 0 ? add(mul(in[1], 1 - s), s / static_cast<double>(logits.size(-1))) : in[1];
     Tensor terms = mul(t, log_softmax(in[0]));
@@ -177,7 +177,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& logits, const Tensor& probab
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, const CrossEntropyOptions& options, Reduction reduction) {
-  return in_f32({x, options.weight}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({x, options.weight}, [&](const std::vector<Tensor>& in) {
     const CrossEntropyOptions wide{in[1], options.ignore_index, 0};
     return reduced_targets(apply<NllLoss>({in[0], labels, in[1]}, {options.ignore_index}), labels, wide, reduction);
   });
@@ -204,7 +204,7 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& labels, const MarginOpti
   ROTE_CHECK(labels.axes() <= 1 && labels.numel() == N, ShapeError, kWho, ": labels is ", describe(labels), " but x is ", describe(x), "; labels must be [", N, "].");
   const Tensor& w = options.weight;
   ROTE_CHECK(!w.defined() || (w.axes() == 1 && w.size(0) == V), ShapeError, kWho, ": weight is ", describe(w), "; it must be [", V, "].");
-  return in_f32({rows, w}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({rows, w}, [&](const std::vector<Tensor>& in) {
     const Tensor of_row = reshape(labels, {N});
     const Tensor own = neg(apply<NllLoss>({in[0], of_row, Tensor()}, {kNoLabel}));
     const Tensor over = relu(add(sub(in[0], unsqueeze(own, -1)), options.margin));
@@ -231,7 +231,7 @@ Tensor multilabel_margin_loss(const Tensor& x, const Tensor& labels, Reduction r
                  ", and -1 ends them.");
       count.data<float>()[n * V + label] += 1;
     }
-  return in_f32({rows}, [&](const std::vector<Tensor>& in) {
+  return loss_in_f32({rows}, [&](const std::vector<Tensor>& in) {
     const Tensor own = unsqueeze(count, 2), other = unsqueeze(eq(count, 0.0), 1);
     const Tensor over = relu(add(sub(unsqueeze(in[0], 1), unsqueeze(in[0], 2)), 1.0));  // [N, label, class]
     const Tensor counted = where(logical_and(own, other), mul(over, to(own, over.dtype())), number_for(over, 0.0));

@@ -10,7 +10,7 @@ namespace rote {
 using Inputs = std::vector<Tensor>;
 
 Tensor pairwise_distance(const Tensor& x, const Tensor& y, double p, double eps, bool keepdim) {
-  return in_f32({x, y}, [&](const Inputs& in) { return norm(add(sub(in[0], in[1]), eps), p, {-1}, keepdim); });
+  return loss_in_f32({x, y}, [&](const Inputs& in) { return norm(add(sub(in[0], in[1]), eps), p, {-1}, keepdim); });
 }
 
 namespace {
@@ -25,7 +25,7 @@ Tensor norm_from(const Tensor& x, int64_t axis, double eps) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& x, const Tensor& y, int64_t axis, double eps) {
-  return in_f32({x, y}, [&](const Inputs& in) {
+  return loss_in_f32({x, y}, [&](const Inputs& in) {
     const Shape shape = broadcast(in[0].shape(), in[1].shape(), "cosine_similarity");
     const std::vector<int64_t> common(shape.begin(), shape.end());
     const int at = normalize_axis(axis, shape.axes(), "cosine_similarity");
@@ -38,11 +38,11 @@ Tensor cosine_similarity(const Tensor& x, const Tensor& y, int64_t axis, double 
 }
 
 Tensor margin_ranking_loss(const Tensor& x, const Tensor& y, const Tensor& target, double margin, Reduction reduction) {
-  return in_f32({x, y, target}, [&](const Inputs& in) { return reduced(clamp_min(add(mul(neg(in[2]), sub(in[0], in[1])), margin), 0), reduction); });
+  return loss_in_f32({x, y, target}, [&](const Inputs& in) { return reduced(clamp_min(add(mul(neg(in[2]), sub(in[0], in[1])), margin), 0), reduction); });
 }
 
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) {
+  return loss_in_f32({x, target}, [&](const Inputs& in) {
     const Tensor zero = number_for(in[0], 0.0);
     const Tensor apart = where(ne(in[1], 1.0), clamp_min(add(neg(in[0]), margin), 0), zero);
     return reduced(add(apart, where(ne(in[1], -1.0), in[0], zero)), reduction);
@@ -52,7 +52,7 @@ Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin
 Tensor cosine_embedding_loss(const Tensor& x, const Tensor& y, const Tensor& target, double margin, Reduction reduction) {
   ROTE_CHECK(target.axes() <= 1 && x.axes() == target.axes() + 1 && y.axes() == x.axes(), ShapeError, "cosine_embedding_loss: x is ", describe(x), ", y ",
              describe(y), " and the target ", describe(target), "; they must be [N,C], [N,C] and [N], or [C], [C] and [].");
-  return in_f32({x, y, target}, [&](const Inputs& in) {
+  return loss_in_f32({x, y, target}, [&](const Inputs& in) {
     constexpr double kEps = 1e-12f;  // under the root, so that vectors of zeros have a cosine of 0; of f32 in f64 too, as in PyTorch
     const auto dot = [](const Tensor& a, const Tensor& b) { return sum(mul(a, b), {-1}); };
     const Tensor squares = mul(add(dot(in[0], in[0]), kEps), add(dot(in[1], in[1]), kEps));
@@ -65,7 +65,7 @@ Tensor cosine_embedding_loss(const Tensor& x, const Tensor& y, const Tensor& tar
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const TripletOptions& options, Reduction reduction) {
   ROTE_CHECK(anchor.axes() == positive.axes() && anchor.axes() == negative.axes(), ShapeError, "triplet_margin_loss: the anchor is ", describe(anchor),
              ", the positive ", describe(positive), " and the negative ", describe(negative), "; all must have as many axes.");
-  return in_f32({anchor, positive, negative}, [&](const Inputs& in) {
+  return loss_in_f32({anchor, positive, negative}, [&](const Inputs& in) {
     const auto distance = [&](const Tensor& x, const Tensor& y) { return pairwise_distance(x, y, options.p, options.eps); };
     const Tensor near = distance(in[0], in[1]);
     Tensor far = distance(in[0], in[2]);

@@ -23,26 +23,26 @@ Reduction reduction_of(const Arguments& a) {
 }
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) { return reduced(square(sub(in[0], in[1])), reduction); });
+  return loss_in_f32({x, target}, [&](const Inputs& in) { return reduced(square(sub(in[0], in[1])), reduction); });
 }
 
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) { return reduced(abs(sub(in[0], in[1])), reduction); });
+  return loss_in_f32({x, target}, [&](const Inputs& in) { return reduced(abs(sub(in[0], in[1])), reduction); });
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
   ROTE_CHECK(delta > 0, ArgumentError, "huber_loss: delta is ", delta, "; it must be positive.");
-  return in_f32({x, target}, [&](const Inputs& in) { return reduced(apply<Huber>({in[0], in[1]}, {delta}), reduction); });
+  return loss_in_f32({x, target}, [&](const Inputs& in) { return reduced(apply<Huber>({in[0], in[1]}, {delta}), reduction); });
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
   ROTE_CHECK(beta >= 0, ArgumentError, "smooth_l1_loss: beta is ", beta, "; it must not be negative.");
   if (beta == 0) return l1_loss(x, target, reduction);
-  return in_f32({x, target}, [&](const Inputs& in) { return reduced(div(apply<Huber>({in[0], in[1]}, {beta}), beta), reduction); });
+  return loss_in_f32({x, target}, [&](const Inputs& in) { return reduced(div(apply<Huber>({in[0], in[1]}, {beta}), beta), reduction); });
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, bool log_target, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) {
+  return loss_in_f32({x, target}, [&](const Inputs& in) {
     const Tensor& t = in[1];
     if (log_target) return reduced(mul(exp(t), sub(t, in[0])), reduction);
     const Tensor zero = eq(t, 0.0);
@@ -58,7 +58,7 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
     ROTE_CHECK(any(outside).item_i64() == 0, ArgumentError, "binary_cross_entropy: an element of x, ", describe(x),
                ", is not in [0,1]; probabilities are (binary_cross_entropy_with_logits takes logits).");
   }
-  return in_f32({x, target, weight}, [&](const Inputs& in) {
+  return loss_in_f32({x, target, weight}, [&](const Inputs& in) {
     const Tensor losses = apply<BinaryCrossEntropy>({in[0], in[1]});
     return reduced(in[2].defined() ? mul(losses, in[2]) : losses, reduction);
   });
@@ -67,7 +67,7 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& positive, Reduction reduction) {
   ROTE_CHECK(x.shape() == target.shape(), ShapeError, "binary_cross_entropy_with_logits: x is ", describe(x), " and the target ", describe(target),
              "; the shapes must be equal.");
-  return in_f32({x, target, weight, positive}, [&](const Inputs& in) {
+  return loss_in_f32({x, target, weight, positive}, [&](const Inputs& in) {
     const Tensor& t = in[1];
     Tensor losses;
     if (in[3].defined()) {
@@ -81,11 +81,11 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
 }
 
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) { return reduced(neg(log_sigmoid(mul(in[0], in[1]))), reduction); });
+  return loss_in_f32({x, target}, [&](const Inputs& in) { return reduced(neg(log_sigmoid(mul(in[0], in[1]))), reduction); });
 }
 
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOptions& options, Reduction reduction) {
-  return in_f32({x, target}, [&](const Inputs& in) {
+  return loss_in_f32({x, target}, [&](const Inputs& in) {
     const Tensor& t = in[1];
     Tensor losses = options.log_input ? sub(exp(in[0]), mul(t, in[0])) : sub(in[0], mul(t, log(add(in[0], options.eps))));
     if (options.full) {

@@ -57,6 +57,9 @@ struct HalfInt {
   static ROTE_INLINE HalfInt load_half_words(const uint16_t* p) {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
+  ROTE_INLINE void store_half_words(uint16_t* p) const {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
+  }
 };
 
 // The lanes below n as a mask for masked loads and stores; any n.

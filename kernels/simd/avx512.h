@@ -66,6 +66,7 @@ struct Int {
   static ROTE_INLINE Int load_half_words(const uint16_t* p) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
+  ROTE_INLINE void store_half_words(uint16_t* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(v)); }
 };
 
 ROTE_INLINE __mmask16 lanes_below(int n) { return static_cast<__mmask16>(n >= 16 ? 0xFFFFu : (1u << n) - 1u); }

@@ -1,6 +1,8 @@
 // kernels/simd/f64.h — 16 double lanes as one more instruction set, for gradcheck and f64 tensors; baseline on every machine. No intrinsics.
 #pragma once
 
+#define ROTE_F64  // sources that are for f32 alone ask for it
+
 namespace rote::isa::ROTE_ISA_NAME {
 
 using Real = double;

@@ -52,6 +52,7 @@ struct PairInt {
     transpose4(a.hi, b.hi, c.hi, d.hi);
   }
   static ROTE_INLINE PairInt load_half_words(const uint16_t* p) { return {I::load_half_words(p), I::load_half_words(p + I::lanes)}; }
+  ROTE_INLINE void store_half_words(uint16_t* p) const { lo.store_half_words(p), hi.store_half_words(p + I::lanes); }
 };
 
 template <class P>

@@ -54,6 +54,9 @@ struct PartInt {
     for (int i = 0; i < kPartLanes; ++i) r.v[i] = p[i];
     return r;
   }
+  ROTE_INLINE void store_half_words(uint16_t* p) const {
+    for (int i = 0; i < kPartLanes; ++i) p[i] = static_cast<uint16_t>(v[i]);
+  }
 };
 
 struct Part {

@@ -10,7 +10,8 @@
 //   Mask          16 flags. & | ~, any, all, select(mask, if_true, if_false) for Vec and Int (one of the two must have that type)
 //   Int           16 int32; int64 in f64. Int(Bits) broadcasts. + - & | ^, << (by int), shr (logical), sar (arithmetic), == <, max
 //                 from_bits(i) -> Vec, to_vec(i) -> Vec
-//   For Philox:   mul_wide, transpose4, Int::load_half_words (simd/philox.h says how they are used)
+//                 Int::load_half_words, store_half_words: from and to 16 words of 16 bits; a lane to be stored is below 65536
+//   For Philox:   mul_wide, transpose4 (simd/philox.h says how they are used)
 // `lane` is the same with one lane in place of 16: a thread of a device. Loops over Vec, elementary functions and formulas compile on it
 // as they stand; what counts on 16 lanes (Philox, the sums and tiles of kernels/cpu) does not.
 #pragma once

@@ -122,10 +122,20 @@ TEST_CASE("names without an effect take any value and say so once; the default s
   CHECK(args_of({"--ddp_timeout", "60"}).ddp_timeout == 60);
 }
 
+TEST_CASE("half precision: one of bf16 and fp16, for training and for evaluations") {
+  CHECK(args_of({"--bf16"}).autocast_dtype() == DType::bf16);
+  CHECK(args_of({"--fp16"}).autocast_dtype() == DType::f16);
+  CHECK_FALSE(args_of({}).autocast_dtype().has_value());
+  CHECK(args_of({"--fp16_full_eval"}).full_eval_dtype() == DType::f16);
+  CHECK(args_of({"--bf16_full_eval", "yes"}).full_eval_dtype() == DType::bf16);
+  CHECK(fault_of({"--fp16", "--bf16", "--bf16_full_eval", "--fp16_full_eval"}) ==
+        "--fp16: is given with --bf16; training computes in one of them, so give one.\n"
+        "--fp16_full_eval: is given with --bf16_full_eval; the model takes one of them, so give one.");
+}
+
 TEST_CASE("names that cannot be used take their default, and any other value is refused with the reason") {
-  const Words lines[] = {{"--fp16"},
-                         {"--bf16_full_eval", "yes"},
-                         {"--tf32", "true"},
+  const Words lines[] = {{"--tf32", "true"},
+                         {"--use_liger_kernel"},
                          {"--torch_compile_mode", "max-autotune"},
                          {"--fsdp", "full_shard"},
                          {"--deepspeed", "ds.json"},
@@ -148,7 +158,7 @@ TEST_CASE("names that cannot be used take their default, and any other value is 
   }
   CHECK(fault_of({"--fsdp"}) == "--fsdp: it cannot be used, since a run is one process.");
   CHECK(fault_of({"--fp16", "false", "--tf32", "no", "--past_index", "-1", "--project", "huggingface", "--fp16_opt_level", "O1", "--debug="}) == "");
-  CHECK(fault_of({"--fp16", "--bf16"}) == "--fp16: True cannot be used, since training is in float32.\n--bf16: True cannot be used, since training is in float32.");
+  CHECK(fault_of({"--torch_compile", "--fsdp_config", "x"}).find("--torch_compile: True cannot be used, since a step is not captured or compiled.\n--fsdp_config: ") == 0);
 }
 
 TEST_CASE("optim: words of other libraries stand for the same update, or are refused") {

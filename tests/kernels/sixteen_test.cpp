@@ -1,0 +1,73 @@
+// tests/kernels/sixteen_test.cpp — 16-bit floats to f32 and back on each instruction set: the conversions of kernels/dtype.h, to the bit.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <vector>
+
+#include "kernels/dtype.h"
+#include "tests/kernels/isas.h"
+
+using namespace rote;
+using namespace rote::testing;
+
+namespace {
+
+std::vector<const SixteenTable<float>*> sixteen_tables() {
+  std::vector<const SixteenTable<float>*> all;
+  for (const KernelTable<float>* table : all_tables()) all.push_back(rare_kernel_table<SixteenTable>(table->isa));
+  return all;
+}
+
+// Every 4099th pattern, and those beside each place where rounding changes.
+std::vector<float> samples() {
+  std::vector<float> x;
+  for (uint64_t u = 0; u < uint64_t{1} << 32; u += 4099) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(u)));
+  for (uint32_t h = 0; h < 65536; ++h)
+    for (const float middle : {to_float(Half{static_cast<uint16_t>(h)}), to_float(BFloat16{static_cast<uint16_t>(h)})})
+      for (const int32_t step : {-1, 0, 1, 0x7FFF, 0x8000, 0x8001, 0x0FFF, 0x1000, 0x1001}) x.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(middle) + static_cast<uint32_t>(step)));
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("16-bit floats: all of them widen as dtype.h says, on each instruction set") {
+  std::vector<uint16_t> all(65536);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+  for (const SixteenTable<float>* table : sixteen_tables()) {
+    std::vector<float> bf16(all.size()), f16(all.size());
+    table->from_bf16(65536, all.data(), bf16.data());
+    table->from_f16(65536, all.data(), f16.data());
+    int wrong = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      wrong += std::bit_cast<uint32_t>(bf16[i]) != std::bit_cast<uint32_t>(to_float(BFloat16{all[i]}));
+      wrong += std::bit_cast<uint32_t>(f16[i]) != std::bit_cast<uint32_t>(to_float(Half{all[i]}));
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("16-bit floats: f32 is narrowed to the nearest even, on each instruction set") {
+  const std::vector<float> x = samples();
+  for (const SixteenTable<float>* table : sixteen_tables()) {
+    std::vector<uint16_t> bf16(x.size()), f16(x.size());
+    table->to_bf16(static_cast<int64_t>(x.size()), x.data(), bf16.data());
+    table->to_f16(static_cast<int64_t>(x.size()), x.data(), f16.data());
+    int64_t wrong = 0;
+    for (size_t i = 0; i < x.size(); ++i) wrong += (bf16[i] != to_bfloat16(x[i]).bits) + (f16[i] != to_half(x[i]).bits);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("16-bit floats: any number of elements, and no neighbour is touched") {
+  for (const SixteenTable<float>* table : sixteen_tables())
+    for (int64_t n = 0; n < 40; ++n) {
+      std::vector<float> x(64, 1.5f), y(64, -2.0f);
+      std::vector<uint16_t> h(64, 0xABCD);
+      table->to_f16(n, x.data(), h.data());
+      table->from_f16(n, h.data(), y.data());
+      for (int64_t i = 0; i < 64; ++i) {
+        CHECK(h[static_cast<size_t>(i)] == (i < n ? to_half(1.5f).bits : 0xABCD));
+        CHECK(y[static_cast<size_t>(i)] == (i < n ? 1.5f : -2.0f));
+      }
+    }
+}
