@@ -126,22 +126,22 @@ auto spec_lane_sum(int64_t n, const F& value) {
 }
 
 // Σ over rows: add(sum, r) extends the chain; cut at leaves and every 1024 rows; trees inside a leaf, then over leaves; + 0.
-template <class F>
-float spec_column_sum(int64_t rows, int64_t leaf, const F& add) {
-  if (rows == 0) return 0;
+template <class T = float, class F>
+T spec_column_sum(int64_t rows, int64_t leaf, const F& add) {
+  if (rows == 0) return T(0);
   if (leaf == 0) leaf = rows;
-  std::vector<float> leaves;
+  std::vector<T> leaves;
   for (int64_t begin = 0; begin < rows; begin += leaf) {
     const int64_t end = std::min(begin + leaf, rows);
-    std::vector<float> pieces;
+    std::vector<T> pieces;
     for (int64_t piece = begin; piece < end; piece += 1024) {
-      float sum = 0;
+      T sum(0);
       for (int64_t r = piece; r < std::min(piece + 1024, end); ++r) sum = add(sum, r);
       pieces.push_back(sum);
     }
     leaves.push_back(spec_tree(pieces, 0, pieces.size()));
   }
-  return spec_tree(leaves, 0, leaves.size()) + 0.0f;
+  return spec_tree(leaves, 0, leaves.size()) + T(0);
 }
 
 }  // namespace rote::testing
