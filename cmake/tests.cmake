@@ -74,6 +74,10 @@ foreach(command rote rote-conformance train_mlp own_op examples test_lane)
   endif()
 endforeach()
 
+# Every input of every elementary function, for scripts/test-nightly.
+add_executable(function-hashes EXCLUDE_FROM_ALL tests/function_hashes.cpp)
+target_link_libraries(function-hashes PRIVATE rote_tensor)
+
 # The golden job alone, for scripts/test-golden: rooms up to optim, and of the trainer its two files.
 add_executable(golden_run EXCLUDE_FROM_ALL tests/golden_run.cpp trainer/golden_job.cpp trainer/golden_links.cpp)
 target_link_libraries(golden_run PRIVATE rote_optim)

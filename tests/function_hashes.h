@@ -1,0 +1,155 @@
+// tests/function_hashes.h — each elementary function of the f32 vector layer over every stride-th of all 2^32 inputs: one SHA-256 of its results, which are the
+// same on each instruction set, and its largest error against the C library in fp64. For the cases in CI (stride 1021) and the program that runs all inputs.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tensor/hash.h"
+#include "tests/kernels/spec.h"
+#include "tests/support/compare.h"
+
+namespace rote::testing {
+
+struct ElementaryFunction {
+  const char* name;
+  double (*exact)(double x, double y);  // none: its error is measured elsewhere
+  double ulps;                          // the bound of its error; 0.5001 for what is computed in fp64 and rounded once
+  const char* strided;                  // the hash at stride 1021
+  const char* whole;                    // of all inputs
+};
+
+inline double sigmoid(double x, double) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+
+inline constexpr double kOnce = 0.5001;
+inline const ElementaryFunction kElementaryFunctions[] = {
+    {"exp", [](double x, double) { return std::exp(x); }, 1,
+     "1e13702e6c3256574aaef2092d773be3ea945ea7dd297916abcb200976af685f", ""},
+    {"log", [](double x, double) { return std::log(x); }, 1,
+     "880d0d6f80a3b374a3f7feae39ca9f63e399f80f475f0f7a73b6a75df8c764a6", ""},
+    {"tanh", [](double x, double) { return std::tanh(x); }, 2,
+     "2c7687b6965f5f6bb8481fc8a14534f5b385a384114aec6e9cd688e8daaa6fe9", ""},
+    {"erf", [](double x, double) { return std::erf(x); }, 2,
+     "538c10b7f51255ba8487d709716596c7d4b4f8ee264c123e1768ddfc90cb9ac8", ""},
+    {"sigmoid", sigmoid, 1,
+     "4ce6499dbb6065c551ef56383d648d675bb6a5cbd50ca44f121079ce6bc9cd51", ""},
+    {"sqrt", [](double x, double) { return std::sqrt(x); }, kOnce,
+     "086cd92f3e5963d129905569051882eba1f806b21d6c41370d24c288ad30600b", ""},
+    {"rsqrt", [](double x, double) { return 1 / std::sqrt(x); }, 1.5,
+     "17c7137149b6870730dc32b265b62b9d0a2f9ac3ae06cd4ccf4b468282949845", ""},
+    {"exp2", [](double x, double) { return std::exp2(x); }, kOnce,
+     "c9831241f34e8bc27600d24e70f34356d9a4ed63042b94d1aefdfeed11e54e93", ""},
+    {"expm1", [](double x, double) { return std::expm1(x); }, kOnce,
+     "157d5c21704192f6a451b4dabb968c6e46203e2422ca7f9e85a20e92a37ae5fe", ""},
+    {"log2", [](double x, double) { return std::log2(x); }, kOnce,
+     "d9d7599aa8b6d26bbcfb4c5fcb30dd6b9d9dce4b1908ca877135066d4e514408", ""},
+    {"log10", [](double x, double) { return std::log10(x); }, kOnce,
+     "c7474dfe5de982deb1b22aaed9e257f75d758c9b2ecdabc164bb08fc7f1c280c", ""},
+    {"log1p", [](double x, double) { return std::log1p(x); }, kOnce,
+     "1bcb538ca8847043305a6d0f9952b875b137adc1e7c9314db4b94721d7d65c3b", ""},
+    {"sin", [](double x, double) { return std::sin(x); }, kOnce,
+     "aab1091faed152e9d10373db4c8f05141dbbe2dfe702042ac8516253fec79727", ""},
+    {"cos", [](double x, double) { return std::cos(x); }, kOnce,
+     "0feb14bb09b27e89089a99e83f28ce9a5bb4796c1143754d5d83929e50a5b917", ""},
+    {"tan", [](double x, double) { return std::tan(x); }, kOnce,
+     "ec7e76482116b876323cd6ffef252a2f8f107e89880d82675435524afee3f3ae", ""},
+    {"asin", [](double x, double) { return std::asin(x); }, kOnce,
+     "d9b1cca6dd51f40dc5b28efc2bd77c6026276f74b1ff52c11e620da3c2cf2ab9", ""},
+    {"acos", [](double x, double) { return std::acos(x); }, kOnce,
+     "045632aa496124c74d6a781f29c56ef333e422deb9026c5104c6cc9d77c2d6ea", ""},
+    {"atan", [](double x, double) { return std::atan(x); }, kOnce,
+     "09db299784e9393ea72caf8cf479a07aa14ed32e98a5eb3e3e1457e95aea23eb", ""},
+    {"sinh", [](double x, double) { return std::sinh(x); }, kOnce,
+     "8e1e94f2b7403a2560041aa6bf84eb072958f66759ebbf83e8f74608f1c6026d", ""},
+    {"cosh", [](double x, double) { return std::cosh(x); }, kOnce,
+     "3aa55b263bdd3f010f50c17239125e18046a930f90252359e54e3cfa1e3b48e2", ""},
+    {"asinh", [](double x, double) { return std::asinh(x); }, kOnce,
+     "d45e103cd42198c15f3e38a3b692e536a3e9f3169bd1eeedb3c1c3eebac59e38", ""},
+    {"acosh", [](double x, double) { return std::acosh(x); }, kOnce,
+     "7f09d376a87568f60608f5e017fad662bbaaf7df7fde5af15e26f9cf4dc66ca0", ""},
+    {"atanh", [](double x, double) { return std::atanh(x); }, kOnce,
+     "037312558fa5057b8b24eac5faf3eadfa5a9139d880d18e3353fffc477e61811", ""},
+    {"erfc", [](double x, double) { return std::erfc(x); }, kOnce,
+     "5d1b5966a23606718d90aa6fd915d11aa5b899b6eabc773768bc05cb5cc3cfc3", ""},
+    {"erfinv", nullptr, 0,
+     "c833dbd9300158c0898eaee8d0d225c492a36113bfbe6dff2ff8471913a30325", ""},
+    {"pow", [](double x, double y) { return std::pow(x, y); }, kOnce,
+     "5892369e265960795a79c746ab15eb1a50c4772a6b277618ad7b6de8d7638d9c", ""},
+    {"atan2", [](double x, double y) { return std::atan2(x, y); }, kOnce,
+     "54a7941bb54b65ff0c98fb42ead9bd20b561f9f327b37eaa902c0ddf03f91899", ""},
+    {"hypot", [](double x, double y) { return std::hypot(x, y); }, kOnce,
+     "d07b0f299e1bcb0dd04a5cc20479ea7d03f79348eeef5f3a60ac1bb3c6894f42", ""},
+    {"fmod", [](double x, double y) { return std::fmod(x, y); }, 0,
+     "e29898631a76d8a97608410cfd31e27ad4227560fbd0039b167a5d8640d44ad6", ""},
+};
+
+// Of one function: what it gave, where it was furthest off, and where an instruction set parted from the first.
+struct FunctionRun {
+  std::string hash;
+  double worst = 0;
+  float worst_at = 0;
+  std::string parted;
+};
+
+inline const NamedFunction<float>* vector_function(const char* isa, const std::string& name) {
+  const NamedFunction<float>* f = vector_functions(isa);
+  while (f->name && name != f->name) ++f;
+  return f->name ? f : nullptr;
+}
+
+// The second input beside the number with these bits: any other number, or one between -8 and 8.
+inline float second_input(uint32_t bits) {
+  const uint32_t mixed = (bits ^ bits >> 15) * 0x9E3779B1u;
+  return bits >> 7 & 1 ? static_cast<float>(static_cast<int32_t>(mixed)) * 0x1p-28f : std::bit_cast<float>(mixed);
+}
+
+inline FunctionRun run_function(const ElementaryFunction& function, uint64_t stride) {
+  constexpr uint64_t kAll = uint64_t{1} << 32, kTask = 8192, kTasks = 256;
+  struct Task {
+    double worst = 0;
+    float worst_at = 0;
+    std::string parted;
+  };
+  const std::vector<const KernelTable<float>*> tables = all_tables();
+  std::vector<float> results(kTask * kTasks);
+  std::vector<Task> tasks(kTasks);
+  FunctionRun run;
+  Sha256 sha;
+  for (uint64_t first = 0; first * stride < kAll; first += kTask * kTasks) {
+    const uint64_t count = std::min((kAll + stride - 1) / stride - first, kTask * kTasks);
+    parallel(static_cast<int64_t>((count + kTask - 1) / kTask), [&](int64_t number) -> uint32_t {
+      Task& task = tasks[static_cast<size_t>(number)];
+      const uint64_t begin = static_cast<uint64_t>(number) * kTask, n = std::min(count - begin, kTask);
+      std::vector<float> x(n), second(n), other(n);
+      for (uint64_t i = 0; i < n; ++i) {
+        const uint32_t bits = static_cast<uint32_t>((first + begin + i) * stride);
+        x[i] = std::bit_cast<float>(bits), second[i] = second_input(bits);
+      }
+      float* const y = results.data() + begin;
+      for (const KernelTable<float>* table : tables) {
+        float* const out = table == tables[0] ? y : other.data();
+        vector_function(table->isa, function.name)->apply(static_cast<int64_t>(n), x.data(), second.data(), nullptr, out);
+        for (uint64_t i = 0; i < n; ++i)
+          if (std::isnan(out[i])) out[i] = std::bit_cast<float>(0x7FC00000u);
+        const int64_t at = first_bit_difference(static_cast<int64_t>(n), out, y);
+        if (at >= 0 && task.parted.empty()) task.parted = std::string(table->isa) + " differs at " + std::to_string(x[static_cast<size_t>(at)]);
+      }
+      for (uint64_t i = 0; function.exact && i < n; ++i) {
+        const double error = ulps(y[i], function.exact(x[i], second[i]));
+        if (error > task.worst) task.worst = error, task.worst_at = x[i];
+      }
+      return 0;
+    });
+    sha.add(results.data(), count * sizeof(float));
+  }
+  for (const Task& task : tasks) {
+    if (task.worst > run.worst) run.worst = task.worst, run.worst_at = task.worst_at;
+    if (run.parted.empty()) run.parted = task.parted;
+  }
+  run.hash = sha.hex();
+  return run;
+}
+
+}  // namespace rote::testing
