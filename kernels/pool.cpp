@@ -250,7 +250,7 @@ uint32_t parallel(int64_t tasks, TaskBody body, const void* context) {
 
 namespace {
 
-// Puts the host's control word back, also when a body throws.
+// Puts the host's control word back, also when a body throws or has changed it.
 class HostControl {
  public:
   HostControl() : host_(read_control()), foreign_((host_ & kControlMask) != kDefaultControl) {
@@ -259,7 +259,7 @@ class HostControl {
     write_control(kDefaultControl);
   }
   ~HostControl() {
-    if (foreign_) write_control(host_);
+    if (foreign_ || (read_control() & kControlMask) != kDefaultControl) write_control(host_);
   }
   HostControl(const HostControl&) = delete;
   HostControl& operator=(const HostControl&) = delete;

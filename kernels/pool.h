@@ -27,7 +27,7 @@ inline uint32_t parallel(int64_t tasks, const F& f) {
 }
 
 // Runs body(context) on this thread under the control word of rule 2: for arithmetic outside of a region that a run's bits depend on. The call goes
-// through the pointer, so no compiler moves arithmetic out of it.
+// through the pointer, so no compiler moves arithmetic out of it. Around a user's code it puts right what that code may have left changed.
 void with_default_control(void (*body)(void*), void* context);
 
 template <class F>

@@ -6,6 +6,7 @@
 #include <typeinfo>
 
 #include "kernels/check.h"
+#include "kernels/pool.h"
 
 namespace rote {
 
@@ -98,9 +99,11 @@ void CallbackHandler::fire(Event event, const CallbackContext& context, TrainerC
     const bool sets_up = event == Event::train_begin && !entries_[i].is_set_up;
     if (sets_up) entries_[i].is_set_up = true;
     const Entry entry = entries_[i];
-    if (entry.callback && sets_up) entry.callback->setup(context);
-    if (entry.callback) ((*entry.callback).*row.method)(context, control);
-    else if (entry.event == event) entry.function(context, control);
+    with_default_control([&] {
+      if (entry.callback && sets_up) entry.callback->setup(context);
+      if (entry.callback) ((*entry.callback).*row.method)(context, control);
+      else if (entry.event == event) entry.function(context, control);
+    });
   }
 }
 

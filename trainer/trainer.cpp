@@ -204,7 +204,7 @@ double Trainer::training_step(nn::Model& model, const nn::Batch& batch) {
   LossOutput result;
   {
     const AutocastGuard precision(args_.autocast_dtype());
-    result = compute_loss(model, batch);
+    with_default_control([&] { result = compute_loss(model, batch); });
   }
   ROTE_CHECK(result.loss.defined(), ArgumentError, "train: the model gave no loss; its batch needs ", model.signature().labels, ".");
   Tensor loss = std::move(result.loss);
@@ -288,9 +288,13 @@ std::vector<data::Example> Trainer::used_columns(std::vector<data::Example> exam
   return examples;
 }
 
-nn::Batch Trainer::train_batch(const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(*options_.train_dataset.rows, rows)); }
+nn::Batch Trainer::train_batch(const std::vector<int64_t>& rows) const { return Trainer::eval_batch(*options_.train_dataset.rows, rows); }
 
-nn::Batch Trainer::eval_batch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const { return options_.data_collator(fetch(dataset, rows)); }
+nn::Batch Trainer::eval_batch(const data::Dataset& dataset, const std::vector<int64_t>& rows) const {
+  nn::Batch batch;
+  with_default_control([&] { batch = options_.data_collator(fetch(dataset, rows)); });
+  return batch;
+}
 
 data::LoaderOptions Trainer::loader_options() const {
   return {.num_workers = args_.dataloader_num_workers, .prefetch_factor = args_.dataloader_prefetch_factor.value_or(data::LoaderOptions().prefetch_factor)};

@@ -11,6 +11,7 @@
 
 #include "kernels/check.h"
 #include "kernels/pool.h"
+#include "tests/support/hostile_control.h"
 
 namespace {
 
@@ -167,6 +168,19 @@ TEST_CASE("pool: bodies round to nearest under a host that rounds up") {
     CHECK(upward_after);
     CHECK(wrong.load() == 0);
   }
+}
+
+TEST_CASE("with_default_control: what the body leaves changed is put right, and a hostile host finds its own word") {
+  bool nearest = false;
+  with_default_control([] { rote::testing::set_hostile_control(); });
+  with_default_control([&] { nearest = rounds_to_nearest(); });
+  CHECK(nearest);
+  CHECK(rounds_to_nearest());
+  rote::testing::set_hostile_control();
+  with_default_control([] { rote::testing::set_default_control(); });
+  const bool hostile = rote::testing::has_hostile_control();
+  rote::testing::set_default_control();
+  CHECK(hostile);
 }
 
 #if defined(__x86_64__)

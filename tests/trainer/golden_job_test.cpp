@@ -1,14 +1,16 @@
-// tests/trainer/golden_job_test.cpp — the golden job has its published links however its rows are cut, on any thread count, under a hostile host.
+// tests/trainer/golden_job_test.cpp — the golden job has its published links however its rows and products are cut, on any thread count, under a
+// hostile host.
 #include <doctest/doctest.h>
 
-#include <cfenv>
+#include <chrono>
+#include <random>
+#include <thread>
 
+#include "kernels/blocks.h"
 #include "kernels/check.h"
 #include "kernels/pool.h"
+#include "tests/support/hostile_control.h"
 #include "trainer/golden_job.h"
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 
 namespace rote::testing {
 
@@ -41,21 +43,35 @@ TEST_CASE("golden job: the links are the published ones for every thread count")
   set_num_threads(before);
 }
 
-TEST_CASE("golden job: a host that rounds up and flushes small numbers moves no bit") {
-  std::fesetround(FE_UPWARD);
-#if defined(__SSE__)
-  const unsigned before = _mm_getcsr();
-  _mm_setcsr(before | 0x8040);  // flush to zero, denormals are zero
-#endif
+// Sizes from one row or element to more than the job has; one task in eight sleeps.
+TEST_CASE("golden job: blocks of random sizes and tasks that sleep at random borders move no bit") {
+  const int before = num_threads();
+  const GemmBlocks usual = gemm_blocks;
+  std::mt19937 source(11);
+  set_task_hook([](int64_t) {
+    thread_local std::minstd_rand own(static_cast<uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
+    if (const auto word = own(); word % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(word / 8 % 60));
+  });
+  for (const int threads : {1, 2, 3, 5, 8}) {
+    const auto any = [&source](int64_t highest) { return 1 + static_cast<int64_t>(source() % static_cast<uint64_t>(highest)); };
+    gemm_blocks = {.k_rows = any(300), .shared_b = any(20000), .private_a = any(20000), .task_work = any(100000), .shared_work = any(2000000)};
+    CAPTURE(threads);
+    CAPTURE(gemm_blocks.k_rows);
+    CAPTURE(gemm_blocks.task_work);
+    set_num_threads(threads);
+    CHECK(run_golden_job({.steps = kSteps}) == published(kSteps));
+  }
+  set_task_hook(nullptr);
+  gemm_blocks = usual;
+  set_num_threads(before);
+}
+
+TEST_CASE("golden job: a host that rounds up and flushes small numbers moves no bit, and keeps its ways") {
+  set_hostile_control();
   const std::vector<std::string> links = run_golden_job({.steps = kSteps});
-#if defined(__SSE__)
-  const unsigned after = _mm_getcsr();
-  _mm_setcsr(before);
-  CHECK((after & 0x8040) == 0x8040);
-#endif
-  const bool upward = std::fegetround() == FE_UPWARD;
-  std::fesetround(FE_TONEAREST);
-  CHECK(upward);
+  const bool kept = has_hostile_control();
+  set_default_control();
+  CHECK(kept);
   CHECK(links == published(kSteps));
 }
 

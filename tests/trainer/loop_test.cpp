@@ -8,6 +8,7 @@
 #include "autograd/ops.h"
 #include "nn/loss.h"
 #include "tensor/alloc.h"
+#include "tests/support/hostile_control.h"
 #include "tests/trainer/small_run.h"
 
 namespace rote::testing {
@@ -532,6 +533,34 @@ TEST_CASE("activation_checkpointing: the bits stay; a model without layers is re
   Trainer trainer(tiny, args, {.train_dataset = &rows});
   SmallRun::silence(trainer);
   CHECK_THROWS_WITH_AS(trainer.train(), "activation_checkpointing: Tiny has no stack of layers that can run again; leave it out.", ArgumentError);
+}
+
+// Callbacks and collators are the host's code: a library that one of them loads may change the control word for good.
+TEST_CASE("train: a host that changes rounding and flushing before and during a run moves no bit of weights and logs") {
+  const auto run = [](bool hostile) {
+    const TempFolder folder;
+    TrainingArguments args = quiet_args(folder.path());
+    args.gradient_accumulation_steps = 2;
+    args.logging_strategy = IntervalStrategy::steps;
+    args.logging_steps = 1;
+    args.eval_strategy = IntervalStrategy::epoch;
+    args.max_grad_norm = 0.5;
+    SmallRunOptions options;
+    options.trainer.data_collator = [hostile](const std::vector<data::Example>& examples) {
+      if (hostile) set_hostile_control();
+      return pad(examples);
+    };
+    SmallRun small(args, std::move(options));
+    if (hostile) set_hostile_control();
+    for (size_t i = 0; hostile && i < words_of(Event{}).size(); ++i)
+      small.trainer->on(static_cast<Event>(i), [](const TrainerState&, TrainerControl&) { set_hostile_control(); });
+    small.train();
+    set_default_control();
+    return std::pair(small.hash(), timeless(small.trainer->state().log_history));
+  };
+  const auto quiet = run(false), hostile = run(true);
+  CHECK(hostile.first == quiet.first);
+  CHECK(hostile.second == quiet.second);
 }
 
 }  // namespace rote::testing
