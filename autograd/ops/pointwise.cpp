@@ -88,7 +88,8 @@ Tensor float_power(const Tensor& x, const Tensor& y) { return pow(to(x, DType::f
 Tensor round(const Tensor& x, int64_t decimals) {
   ROTE_CHECK(is_floating(x.dtype()), DTypeError, "round: x is ", describe(x), " and decimals ", decimals, "; decimals are those of floating numbers.");
   if (decimals == 0) return round(x);
-  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  double scale = 1;  // exact up to 10^22; the C library's pow rounds as it likes
+  for (int64_t power = std::min(std::abs(static_cast<double>(decimals)), 400.0); power > 0; --power) scale *= 10;
   const Tensor wide = widened(x);
   return to(decimals > 0 ? div(round(mul(wide, scale)), scale) : mul(round(div(wide, scale)), scale), x.dtype());
 }
