@@ -210,7 +210,8 @@ void detail::run_formula_backward(Call& call) {
 }
 
 Tensor number_for(const Tensor& x, double value) {
-  if (is_floating(x.dtype())) return scalar(value, x.dtype());
+  // Beside a tensor with axes a number does not promote: it need not be rounded to 16 bits.
+  if (is_floating(x.dtype())) return scalar(value, size_of(x.dtype()) == 2 && x.axes() > 0 ? DType::f32 : x.dtype());
   const bool whole = value == static_cast<double>(convert<int64_t>(value)) && std::abs(value) < 0x1p63;
   if (whole && x.axes() == 0 && x.dtype() != DType::boolean) return scalar(value, x.dtype());
   return scalar(value, whole ? DType::i64 : DType::f32);

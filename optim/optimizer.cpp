@@ -36,7 +36,7 @@ StepResult Optimizer::step(const StepOptions& options) {
   StepResult result = StepResult::skipped;
   with_default_control([&] {
     const double norm = options.norm ? *options.norm : global_norm(params());
-    if (!std::isfinite(norm)) return;
+    if (options.check_finite && !std::isfinite(norm)) return;
     update_all(clip_factor(norm, options.max_norm));
     result = StepResult::applied;
   });

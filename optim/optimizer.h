@@ -35,6 +35,7 @@ enum class StepResult { applied, skipped };
 struct StepOptions {
   double max_norm = 0;                 // gradients are clipped to this global norm; 0: not
   std::optional<double> norm = {};     // their global norm, where the caller has it already
+  bool check_finite = true;            // false: updates by Inf and NaN too, as torch does
 };
 
 class Optimizer {

@@ -9,6 +9,7 @@
 #include "optim/adamw_hf.h"
 #include "optim/ademamix.h"
 #include "optim/asgd.h"
+#include "optim/grad_scaler.h"
 #include "optim/lion.h"
 #include "optim/nadam.h"
 #include "optim/radam.h"
@@ -20,6 +21,6 @@ namespace rote::optim {
 
 using AllUpdates = OpList<AdamUpdate<false, false>, AdamUpdate<false, true>, AdamUpdate<true, false>, AdamUpdate<true, true>, AdamWHfUpdate, SgdUpdate, MomentumUpdate,
                           AdagradUpdate, RmsPropUpdate<false, false>, RmsPropUpdate<false, true>, RmsPropUpdate<true, false>, RmsPropUpdate<true, true>,
-                          AdadeltaUpdate, AdamaxUpdate, NAdamUpdate, RAdamUpdate, RpropUpdate, AsgdUpdate, LionUpdate, AdEmaMixUpdate>;
+                          AdadeltaUpdate, AdamaxUpdate, NAdamUpdate, RAdamUpdate, RpropUpdate, AsgdUpdate, LionUpdate, AdEmaMixUpdate, UnscaleUpdate>;
 
 }  // namespace rote::optim

@@ -7,13 +7,16 @@
 
 namespace rote::testing {
 
-TEST_CASE("rote verify: --links prints a line a step, the published ones") {
+TEST_CASE("rote verify: --links prints a line a step, the published ones of each dtype") {
   const AppFolder app;
-  const AppResult result = app.rote("verify --links");
-  CHECK(result.status == 0);
-  std::string expected;
-  for (const char* link : golden_links()) expected += str(link, "\n");
-  CHECK(result.out == expected);
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    const AppResult result = app.rote(str("verify --links --dtype ", name(dtype)));
+    CHECK(result.status == 0);
+    std::string expected;
+    for (const char* link : golden_links(dtype)) expected += str(link, "\n");
+    CHECK(result.out == expected);
+  }
+  CHECK(app.rote("verify --links --dtype f64").status == 2);
 }
 
 TEST_CASE("docs: the hash of reproducibility.md is that of rote hash") {

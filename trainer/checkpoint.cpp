@@ -98,9 +98,39 @@ std::vector<std::pair<std::string, int64_t>> steps_of(const ValueMap& file, cons
   return steps;
 }
 
+// The names of torch's state.
+ValueMap scaler_file(const optim::GradScalerState& s) {
+  return {{"enabled", true},
+          {"scale", static_cast<double>(s.scale)},
+          {"growth_factor", s.growth_factor},
+          {"backoff_factor", s.backoff_factor},
+          {"growth_interval", s.growth_interval},
+          {"_growth_tracker", s.growth_tracker},
+          {"_bad_tracker", s.bad_tracker}};
+}
+
+std::optional<optim::GradScalerState> scaler_of(const ValueMap& file, const fs::path& path) {
+  const Value* enabled = file.find("enabled");
+  ROTE_CHECK(enabled != nullptr && enabled->as_bool() != nullptr, StateError, path.string(), ": enabled is missing; the checkpoint is torn, resume from an older one.");
+  if (!*enabled->as_bool()) return {};
+  const auto number = [&](const char* name) {
+    double value = 0;
+    const Value* found = file.find(name);
+    ROTE_CHECK(found != nullptr && found->number(value), StateError, path.string(), ": ", name, " is missing; the checkpoint is torn, resume from an older one.");
+    return value;
+  };
+  return optim::GradScalerState{.scale = static_cast<float>(number("scale")),
+                                .growth_factor = number("growth_factor"),
+                                .backoff_factor = number("backoff_factor"),
+                                .growth_interval = count(file, "growth_interval", path, kMostSteps),
+                                .growth_tracker = count(file, "_growth_tracker", path, kMostSteps),
+                                .bad_tracker = count(file, "_bad_tracker", path, kMostSteps)};
+}
+
 }  // namespace
 
-void save_training_state(const fs::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random) {
+void save_training_state(const fs::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random,
+                         const std::optional<optim::GradScalerState>& scaler) {
   save_safetensors((folder / "optimizer.safetensors").string(), optimizer.state_tensors());
   ValueMap steps;
   for (const auto& [name, step] : optimizer.state_steps()) steps.set(name, step);
@@ -117,7 +147,7 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
     scheduler.set("counters", counters);
   }
   write_json(folder / "scheduler.json", scheduler);
-  write_json(folder / "scaler.json", {{"enabled", false}, {"exponent", 0}});
+  write_json(folder / "scaler.json", scaler ? scaler_file(*scaler) : ValueMap{{"enabled", false}});
   ValueMap place{{"contract", contract(random)},
                  {"seed", random.seed},
                  {"data_seed", random.data_seed},
@@ -169,7 +199,7 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
                torn("_last_lr is no list of a rate a group"));
     for (const Value& rate : *rates->as_list()) ROTE_CHECK(rate.number(state.rates.emplace_back()), StateError, torn("a rate is no number"));
   }
-  whole(read_json(folder / "scaler.json"), "exponent", folder / "scaler.json");
+  state.scaler = scaler_of(read_json(folder / "scaler.json"), folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);
   check_groups(optimizer_file, optimizer, groups);
   state.steps = steps_of(optimizer_file, groups);

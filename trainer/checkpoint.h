@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/optimizer.h"
+#include "optim/grad_scaler.h"
 
 namespace rote {
 
@@ -34,12 +34,15 @@ struct ScheduleState {
   int64_t applied_steps = 0;
   std::map<std::string, double> counters = {};
 };
-void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random);
+// scaler: none where the loss is not scaled.
+void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random,
+                         const std::optional<optim::GradScalerState>& scaler = {});
 
 struct TrainingState {
   ScheduleState schedule;
   std::vector<double> rates;  // of the groups, where the schedule has counters
   RandomState random;
+  std::optional<optim::GradScalerState> scaler;
   std::vector<std::pair<std::string, Tensor>> moments;  // for Optimizer::load_state, as are:
   std::vector<std::pair<std::string, int64_t>> steps;
 };

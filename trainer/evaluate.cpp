@@ -6,6 +6,17 @@
 
 namespace rote {
 
+namespace {
+
+// Floating inputs in the dtype of the model; labels stay.
+nn::Batch with_inputs_of(nn::Batch batch, DType dtype) {
+  for (auto& [name, value] : batch.entries)
+    if (name.find("label") == std::string::npos && is_floating(value.dtype())) value = converted(value, dtype);
+  return batch;
+}
+
+}  // namespace
+
 Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys) {
   const AutocastGuard precision(args_.autocast_dtype());
   const std::vector<std::string> labels = args_.label_names.value_or(model.signature().label_names());
@@ -21,8 +32,9 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   const Stopwatch preparation;
   use_machine();
   model_->eval();
+  const std::optional<DType> full = is_training_ ? std::nullopt : args_.full_eval_dtype();
   std::optional<nn::CastGuard> cast;
-  if (const std::optional<DType> dtype = args_.full_eval_dtype(); dtype && !is_training_) cast.emplace(*model_, *dtype);
+  if (full) cast.emplace(*model_, *full);
   const double prepared = preparation.seconds();
   const auto includes = [&](const char* word) { return std::find(args_.include_for_metrics.begin(), args_.include_for_metrics.end(), word) != args_.include_for_metrics.end(); };
   EvaluationPass pass;
@@ -30,7 +42,7 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   pass.batch_rows = args_.per_device_eval_batch_size;
   pass.loader = loader_options();
   pass.batch = [&](data::BatchRows& rows) { return dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : eval_batch(*dataset.rows, rows.rows); };
-  pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, batch, call.loss_only, call.ignore_keys); };
+  pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, full ? with_inputs_of(batch, *full) : batch, call.loss_only, call.ignore_keys); };
   pass.preprocess = options_.preprocess_logits_for_metrics;
   if (!call.loss_only) pass.batch_metrics = options_.compute_batch_metrics;
   pass.keep_outputs = !call.loss_only && (call.keeps_outputs || !pass.batch_metrics);

@@ -11,6 +11,7 @@
 #include "nn/state.h"
 #include "optim/adamw.h"
 #include "optim/clip.h"
+#include "optim/grad_scaler.h"
 #include "optim/schedule.h"
 #include "tensor/generator.h"
 #include "tensor/hash.h"
@@ -22,6 +23,9 @@ namespace {
 constexpr int64_t kVocab = 128, kPositions = 32, kRowsOfUpdate = 12, kIgnored = -100;
 constexpr uint64_t kSeed = 42;
 constexpr double kRate = 3e-3, kMaxNorm = 1.0;
+constexpr double kScale = 0x1p16;  // of the loss in f16, but for one update, whose gradients overflow by it
+constexpr double kForcedScale = 0x1p24;
+constexpr int64_t kForcedStep = 7;  // among the ten that slow machines do
 
 std::unique_ptr<nn::Model> golden_model() {
   auto config = std::make_shared<nn::GPT2Config>();
@@ -72,6 +76,7 @@ nn::Batch golden_batch(int64_t first, int64_t count) {
 }  // namespace
 
 std::vector<std::string> run_golden_job(const GoldenJob& job) {
+  ROTE_CHECK(job.dtype == DType::f32 || job.dtype == DType::bf16 || job.dtype == DType::f16, ArgumentError, "golden job: ", name(job.dtype), " is not one of its dtypes; they are f32, bf16 and f16.");
   ROTE_CHECK(job.steps >= 0 && job.micro_batch > 0, ArgumentError, "golden job: ", job.steps, " steps in micro-batches of ", job.micro_batch,
              " rows; give at least 0 and 1.");
   const std::unique_ptr<nn::Model> model = golden_model();
@@ -79,23 +84,33 @@ std::vector<std::string> run_golden_job(const GoldenJob& job) {
   optim::AdamW optimizer(model->named_parameters(), {.lr = kRate, .weight_decay = 0.01});
   const optim::Schedule schedule = optim::Warmup(5).then(optim::linear(45));
   const std::vector<Tensor> leaves = model->parameters();
+  optim::GradScaler scaler({.init_scale = kScale, .enabled = job.dtype == DType::f16});
+  int64_t applied = 0;
 
   std::vector<std::string> links;
   for (int64_t step = 0; step < job.steps; ++step) {
     const int64_t begin = step * kRowsOfUpdate, end = begin + kRowsOfUpdate;
     nn::TargetCounts targets{0};  // of the whole update, by which each loss is divided
     for (int64_t row = begin; row < end; ++row) targets[0] += static_cast<int64_t>(golden_row(row).size()) - 1;
+    if (step == kForcedStep) scaler.update(kForcedScale);
+    if (step == kForcedStep + 1) scaler.update(kScale);
     for (int64_t first = begin; first < end; first += job.micro_batch) {
       const int64_t count = std::min(job.micro_batch, end - first);
       nn::Batch batch = golden_batch(first, count);
       batch.num_items = targets;
       const RunScopeGuard scope({.seed = kSeed, .first_sample = static_cast<uint64_t>(first), .samples = count});
-      const nn::ModelOutput out = (*model)(batch);
-      backward(out.loss);
+      Tensor loss;
+      {
+        const AutocastGuard precision(job.dtype == DType::f32 ? std::nullopt : std::optional(job.dtype));
+        loss = (*model)(batch).loss;
+      }
+      backward(scaler.scale(loss));
     }
     fold_gradients(leaves);
-    optimizer.set_rates(schedule, step);
-    optimizer.step({.max_norm = kMaxNorm, .norm = optim::global_norm(leaves)});
+    optimizer.set_rates(schedule, applied);
+    scaler.unscale_(optimizer);
+    if (scaler.step(optimizer, {.max_norm = kMaxNorm, .norm = optim::global_norm(leaves)}) == optim::StepResult::applied) ++applied;
+    scaler.update();
     optimizer.zero_grad();
 
     Sha256 link;

@@ -35,6 +35,15 @@ int64_t non_embedding_parameters(nn::Model& model) {
   return n;
 }
 
+// arithmetic.md 9: an exponent from 0 to 24.
+optim::GradScalerOptions scaler_options(const RoteArguments& rote) {
+  return {.init_scale = std::ldexp(1.0, static_cast<int>(rote.initial_scale_power)),
+          .growth_interval = rote.loss_scale_window,
+          .min_scale = 1,
+          .max_scale = 0x1p24,
+          .hysteresis = rote.hysteresis};
+}
+
 }  // namespace
 
 Trainer::Run Trainer::plan_run() {
@@ -134,6 +143,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   ignore_keys_for_eval_ = call.ignore_keys_for_eval;
   applied_steps_ = 0;
   if (!optimizer_) create_optimizer();
+  scaler_.reset();
+  if (args_.fp16) scaler_.emplace(scaler_options(options_.rote));
   create_scheduler(run.total_updates);
   written_checkpoints_.clear();
   if (!call.resume_from_checkpoint.empty()) resume_from(call.resume_from_checkpoint, run);
@@ -419,28 +430,44 @@ void Trainer::update(Run& run, const Window& window, double loss) {
     return;
   }
   fold_gradients(run.leaves);
+  if (scaler_) scaler_->unscale_(*optimizer_);
   run.grad_norm = optim::global_norm(run.leaves);
-  if (!std::isfinite(loss) || !std::isfinite(run.grad_norm)) stop_non_finite(loss, run.grad_norm);
+  if (!std::isfinite(loss) || (!std::isfinite(run.grad_norm) && !scaler_)) stop_non_finite(loss, run.grad_norm);
   run.running_loss += loss;
   fire(Event::pre_optimizer_step);
   if (schedule_) optimizer_->set_rates(*schedule_, applied_steps_);
   run.learning_rate = optimizer_->groups()[0].lr;
-  {
-    const Profile::Part part(run.profile.get(), "optimizer");
-    optimizer_->step({.max_norm = args_.max_grad_norm, .norm = run.grad_norm});
-  }
-  ++applied_steps_;
+  if (make_step(run)) ++applied_steps_;
   run.updated = true;
   fire(Event::optimizer_step);
   optimizer_->zero_grad();
   ++state_.global_step;
 }
 
+// Whether the update was applied: an overflow that a lower loss scale may cure gives it up, and nothing but the cursor moves.
+bool Trainer::make_step(const Run& run) {
+  const Profile::Part part(run.profile.get(), "optimizer");
+  const optim::StepOptions options{.max_norm = args_.max_grad_norm, .norm = run.grad_norm};
+  if (!scaler_) return optimizer_->step(options) == optim::StepResult::applied;
+  const float before = scaler_->get_scale();
+  const bool applied = scaler_->step(*optimizer_, options) == optim::StepResult::applied;
+  scaler_->update();
+  if (applied) return true;
+  const std::optional<StatusRecord> first = first_non_finite();
+  const std::string what = first ? describe(*first) : str("the gradient norm is ", run.grad_norm);
+  ROTE_CHECK(!scaler_->is_at_floor(), NonFiniteError, "non-finite: step ", state_.global_step + 1, ", ", what,
+             "; the loss scale is 1 and falls no further, the step was not applied. --bf16 has the range of float32.");
+  std::fprintf(stderr, "step %lld: skipped, %s; the loss scale was %g, from here on it is %g\n", static_cast<long long>(state_.global_step + 1), what.c_str(),
+               static_cast<double>(before), static_cast<double>(scaler_->get_scale()));
+  return false;
+}
+
 void Trainer::stop_non_finite(double loss, double norm) const {
   const std::optional<StatusRecord> first = first_non_finite();
   const std::string what = first ? describe(*first) : std::isfinite(loss) ? str("the gradient norm is ", norm) : str("the loss is ", loss);
-  throw NonFiniteError(str("non-finite: step ", state_.global_step + 1, ", ", what,
-                           "; the step was not applied. A lower --learning_rate, or a look at the rows of this step, helps."));
+  const char* advice = scaler_ && !std::isfinite(loss) ? "It arose in the forward, where no loss scale helps; --bf16 has the range of float32."
+                                                       : "A lower --learning_rate, or a look at the rows of this step, helps.";
+  throw NonFiniteError(str("non-finite: step ", state_.global_step + 1, ", ", what, "; the step was not applied. ", advice));
 }
 
 void Trainer::log_evaluate_save(Run& run) {
@@ -450,6 +477,10 @@ void Trainer::log_evaluate_save(Run& run) {
     logs.set("loss", run.running_loss / static_cast<double>(state_.global_step - run.last_logged));
     if (run.updated) logs.set("grad_norm", run.grad_norm);
     logs.set("learning_rate", run.learning_rate);
+    if (scaler_) {
+      logs.set("loss_scale", static_cast<double>(scaler_->get_scale()));
+      logs.set("skipped_steps", state_.global_step - applied_steps_);
+    }
     run.total_loss += run.running_loss;
     run.running_loss = 0;
     run.last_logged = state_.global_step;

@@ -58,7 +58,8 @@ void Trainer::save_checkpoint(Run& run) {
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf,
-                         .stream = fingerprint_of(options_.train_dataset)});
+                         .stream = fingerprint_of(options_.train_dataset)},
+                        scaler_ ? std::optional(scaler_->state_dict()) : std::nullopt);
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
@@ -206,6 +207,7 @@ void Trainer::resume(const std::string& folder, Run& run) {
   if (training) {
     const RandomState& random = training->random;
     const bool epoch_is_over = run.rows_per_epoch && random.epoch_consumed >= *run.rows_per_epoch;
+    if (scaler_ && training->scaler) scaler_->load_state_dict(*training->scaler);
     optimizer_->load_state(training->moments, training->steps);
     run.consumed = random.consumed_samples;
     run.first_epoch = random.epoch + (epoch_is_over ? 1 : 0);

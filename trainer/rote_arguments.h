@@ -18,6 +18,11 @@ struct RoteArguments {
   int64_t memory_limit = 0;  // MB of tensors; 0: none
   ArithmeticMode arithmetic = ArithmeticMode::ac1;
 
+  // Of the loss scale of --fp16, 2^exponent with 0 <= exponent <= 24; names of DeepSpeed's configuration.
+  int64_t initial_scale_power = 16;
+  int64_t loss_scale_window = 2000;  // applied updates in a row after which it doubles
+  int64_t hysteresis = 1;            // overflows after which it halves
+
   // Of version 4 and of the Gaudi trainer.
   bool include_tokens_per_second = false;
   int64_t throughput_warmup_steps = 0;

@@ -210,7 +210,7 @@ double Trainer::training_step(nn::Model& model, const nn::Batch& batch) {
   Tensor loss = std::move(result.loss);
   if (result.is_mean && micro_batches_ > 1) loss = loss / static_cast<double>(micro_batches_);
   result = {};
-  backward(loss);
+  backward(scaled(loss));
   return loss.item();
 }
 

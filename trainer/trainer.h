@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nn/model.h"
+#include "optim/grad_scaler.h"
 #include "optim/metric_schedule.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -140,6 +141,8 @@ class Trainer {
  protected:
   // The model's own loss, divided by batch.num_items, or what the arguments and options put in its place.
   virtual LossOutput compute_loss(nn::Model& model, const nn::Batch& batch);
+  // What backward() takes in training_step: the loss, with --fp16 times the loss scale.
+  Tensor scaled(const Tensor& loss) const { return scaler_ ? scaler_->scale(loss) : loss; }
   // Forward and backward of one micro-batch inside its RunScope; returns the loss.
   virtual double training_step(nn::Model& model, const nn::Batch& batch);
   // Loss, outputs and labels of one batch without gradients. loss_only: the outputs are not needed.
@@ -196,6 +199,7 @@ class Trainer {
   void track_best(const Metrics& metrics);
   Metrics train_metrics(const Run& run) const;
   bool is_stopped() const { return control_.should_epoch_stop || control_.should_training_stop; }
+  bool make_step(const Run& run);
   [[noreturn]] void stop_non_finite(double loss, double norm) const;
 
   // resume.cpp
@@ -228,6 +232,7 @@ class Trainer {
   std::shared_ptr<optim::Optimizer> optimizer_;
   std::optional<optim::Schedule> schedule_;
   std::unique_ptr<optim::MetricSchedule> metric_schedule_;  // in place of schedule_
+  std::optional<optim::GradScaler> scaler_;                 // with --fp16
   std::vector<int64_t> lengths_;                            // of the training rows, for strategies by length
   std::vector<std::string> ignore_keys_for_eval_;
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing

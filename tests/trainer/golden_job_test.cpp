@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kSteps = 3;
 
-std::vector<std::string> published(int64_t steps) {
-  const auto links = golden_links();
+std::vector<std::string> published(int64_t steps, DType dtype = DType::f32) {
+  const auto links = golden_links(dtype);
   return {links.begin(), links.begin() + steps};
 }
 
@@ -31,6 +31,18 @@ TEST_CASE("golden job: the links are the published ones for every cut into power
     CAPTURE(micro_batch);
     CHECK(run_golden_job({.steps = kSteps, .micro_batch = micro_batch}) == published(kSteps));
   }
+}
+
+TEST_CASE("golden job: in bf16 and f16 too, past the update that overflows and is skipped") {
+  constexpr int64_t kPastOverflow = 9;
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    CHECK(golden_links(dtype).size() == 50);
+    for (const int64_t micro_batch : {1, 4, 12}) {
+      CAPTURE(micro_batch);
+      CHECK(run_golden_job({.steps = kPastOverflow, .micro_batch = micro_batch, .dtype = dtype}) == published(kPastOverflow, dtype));
+    }
+  }
+  CHECK_THROWS_WITH_AS(run_golden_job({.dtype = DType::f64}), "golden job: f64 is not one of its dtypes; they are f32, bf16 and f16.", ArgumentError);
 }
 
 TEST_CASE("golden job: the links are the published ones for every thread count") {
