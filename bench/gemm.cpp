@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include <iterator>
-#include <vector>
 
+#include "bench/shapes.h"
 #include "kernels/pool.h"
 #include "kernels/table.h"
 
@@ -15,57 +15,18 @@
 namespace {
 
 using namespace rote;
+using namespace rote::bench;
 
-enum class Kind { forward, input_grad, weight_grad };  // x·wᵀ, dy·w, dyᵀ·x
-
-struct Shape {
-  const char* name;
-  Kind kind;
-  int64_t M, N, K, leaf, batch;
-};
-
-const Shape kShapes[] = {
-    {"y 2048x384x384", Kind::forward, 2048, 384, 384, 0, 1},
-    {"y 2048x1536x384", Kind::forward, 2048, 1536, 384, 0, 1},
-    {"y 2048x384x1536", Kind::forward, 2048, 384, 1536, 0, 1},
-    {"dx 2048x384x384", Kind::input_grad, 2048, 384, 384, 0, 1},
-    {"dx 2048x384x1536", Kind::input_grad, 2048, 384, 1536, 0, 1},
-    {"dx 2048x1536x384", Kind::input_grad, 2048, 1536, 384, 0, 1},
-    {"dw 384x384x2048 leaf 64", Kind::weight_grad, 384, 384, 2048, 64, 1},
-    {"dw 1536x384x2048 leaf 64", Kind::weight_grad, 1536, 384, 2048, 64, 1},
-    {"dw 384x1536x2048 leaf 64", Kind::weight_grad, 384, 1536, 2048, 64, 1},
-    {"dw 384x1536x1024 leaf 32", Kind::weight_grad, 384, 1536, 1024, 32, 1},
-    {"dw 384x1536x640 leaf 20", Kind::weight_grad, 384, 1536, 640, 20, 1},
-    {"head 32x2x384", Kind::forward, 32, 2, 384, 0, 1},
-    {"row 1x384x384", Kind::forward, 1, 384, 384, 0, 1},
-    {"batch 384 of 64x64x32", Kind::forward, 64, 64, 32, 0, 384},
-    {"long 512x512x16384", Kind::weight_grad, 512, 512, 16384, 0, 1},
-};
-
-struct Operands {
-  explicit Operands(const Shape& s)
-      : a(static_cast<size_t>(s.batch * s.M * s.K)), b(static_cast<size_t>(s.batch * s.N * s.K)), c(static_cast<size_t>(s.batch * s.M * s.N)) {
-    for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 7919 % 1000) * 1e-3f - 0.5f;
-    for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i * 104729 % 1000) * 1e-3f - 0.5f;
-  }
-  std::vector<float> a, b, c;
-};
-
-void report(benchmark::State& state, const Shape& s) {
+void report(benchmark::State& state, const ProductShape& s) {
   state.SetLabel(s.name);
-  state.counters["FLOP/s"] = benchmark::Counter(2.0 * static_cast<double>(s.batch * s.M * s.N * s.K), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["FLOP/s"] = benchmark::Counter(s.flop(), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void gemm(benchmark::State& state) {
-  const Shape& s = kShapes[state.range(0)];
+  const ProductShape& s = kShapes[state.range(0)];
   Operands x(s);
   set_num_threads(static_cast<int>(state.range(1)));
-  Gemm<float> g;
-  g.batch = s.batch, g.M = s.M, g.N = s.N, g.K = s.K, g.leaf = s.leaf;
-  g.a = x.a.data(), g.b = x.b.data(), g.c = x.c.data();
-  g.a_batch = s.M * s.K, g.b_batch = s.K * s.N, g.c_batch = s.M * s.N, g.c_row = s.N;
-  g.a_row = s.kind == Kind::weight_grad ? 1 : s.K, g.a_col = s.kind == Kind::weight_grad ? s.M : 1;
-  g.b_row = s.kind == Kind::forward ? 1 : s.N, g.b_col = s.kind == Kind::forward ? s.K : 1;
+  const Gemm<float> g = x.gemm(s);
   for (auto _ : state) kernels<float>().gemm(g);
   set_num_threads(0);
   report(state, s);
@@ -118,7 +79,7 @@ BENCHMARK(peak_avx512);
 
 #ifdef ROTE_WITH_OPENBLAS
 void openblas(benchmark::State& state) {
-  const Shape& s = kShapes[state.range(0)];
+  const ProductShape& s = kShapes[state.range(0)];
   Operands x(s);
   openblas_set_num_threads(static_cast<int>(state.range(1)));
   const int M = static_cast<int>(s.M), N = static_cast<int>(s.N), K = static_cast<int>(s.K);

@@ -1,11 +1,17 @@
-# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found.
+# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found, and bench-contract.
 
 add_custom_target(bench)
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
+list(FILTER sources EXCLUDE REGEX "/contract\\.cpp$")
+get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
+if(TARGET rote_optim)
+  add_executable(bench-contract EXCLUDE_FROM_ALL bench/contract.cpp)
+  target_link_libraries(bench-contract PRIVATE ${rooms})
+  add_dependencies(bench bench-contract)
+endif()
 if(NOT benchmark_FOUND)
   add_custom_command(TARGET bench COMMAND ${CMAKE_COMMAND} -E echo "benchmark was not found; apt-get install libbenchmark-dev" COMMAND false VERBATIM)
 elseif(sources)
-  get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
   add_executable(rote-bench EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(rote-bench PRIVATE benchmark::benchmark_main ${rooms})
   if(ROTE_OPENBLAS_LIBRARY AND ROTE_OPENBLAS_INCLUDE)

@@ -19,7 +19,7 @@ constexpr const char kDoomed[] = "-deleted";
 
 // The parameters of the arithmetic contract that a run's bits depend on.
 ValueMap contract(const RandomState& random) {
-  return {{"id", kContract}, {"gemm_leaf", 1024}, {"lanes", 64}, {"sum_leaf", 4096}, {"key_tile", 64}, {"sample_leaf", random.sample_leaf}};
+  return {{"id", random.contract}, {"gemm_leaf", 1024}, {"lanes", 64}, {"sum_leaf", 4096}, {"key_tile", 64}, {"sample_leaf", random.sample_leaf}};
 }
 
 void write_json(const fs::path& path, const ValueMap& map) { write_file(path.string(), json_text(map) + "\n"); }
@@ -172,6 +172,7 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
   const Value* id = saved_contract != nullptr ? saved_contract->find("id") : nullptr;
   ROTE_CHECK(id != nullptr && id->as_text() != nullptr, StateError, rng.string(), ": names no arithmetic contract; the checkpoint is torn, resume from an older one.");
   state.random.sample_leaf = whole(*saved_contract, "sample_leaf", rng);
+  state.random.contract = id->as_text()->starts_with(kNoContract) ? *id->as_text() : kContract;
   ROTE_CHECK(*saved_contract == contract(state.random), StateError, rng.string(), ": was written under the contract ", *id->as_text(), ", this program keeps ",
              kContract, "; its bits would differ from here on.");
   state.random.seed = whole(random, "seed", rng);

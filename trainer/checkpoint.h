@@ -13,6 +13,7 @@
 namespace rote {
 
 inline constexpr const char* kContract = "AC-1";
+inline constexpr const char* kNoContract = "fast: ";  // then the library that multiplies
 
 // Where a run's randomness and data stand: all that a stateless generator leaves to be saved.
 struct RandomState {
@@ -25,6 +26,7 @@ struct RandomState {
   int64_t epoch = 0;           // the epoch that goes on, and its rows so far
   int64_t epoch_consumed = 0;
   int64_t sample_leaf = 1;
+  std::string contract = kContract;
   std::string stream = {};     // its fingerprint, empty without one
 };
 

@@ -8,6 +8,7 @@
 #include "autograd/backward.h"
 #include "autograd/ops/loss.h"
 #include "autograd/status.h"
+#include "kernels/blas.h"
 #include "kernels/pool.h"
 #include "nn/audit.h"
 #include "nn/recompute.h"
@@ -110,7 +111,10 @@ void Trainer::tell_plan(const Run& run) const {
 TrainOutput Trainer::train(const TrainCall& call) {
   TrainOutput output;
   try {
-    with_default_control([&] { output = run_training(call); });
+    with_default_control([&] {
+      const ArithmeticGuard arithmetic(options_.rote.arithmetic);
+      output = run_training(call);
+    });
   } catch (...) {
     is_training_ = false;
     throw;
@@ -160,6 +164,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   else if (run.accumulation > 1 && (run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
     std::fprintf(stderr, "micro-batches of %lld rows are no power of two of sample leaves: the bits of this run are those of this split alone\n",
                  static_cast<long long>(run.batch));
+  if (options_.rote.arithmetic == Arithmetic::fast)
+    std::fprintf(stderr, "arithmetic: fast, matrix products by %s: the bits of this run are those of this library, machine and thread count alone\n", blas_name().c_str());
   if (!handler_.has<DefaultFlowCallback>())
     std::fprintf(stderr, "callbacks: there is no DefaultFlowCallback; nothing but the other callbacks asks for logs, evaluations and saves, or ends the run\n");
   tell_plan(run);

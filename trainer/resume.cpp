@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "kernels/blas.h"
 #include "nn/config.h"
 #include "nn/pretrained.h"
 #include "nn/state.h"
@@ -26,6 +27,8 @@ void load_weights(nn::Model& model, const SafetensorsFolder& weights, const std:
   const nn::LoadReport report = nn::load_state(model, weights);
   ROTE_CHECK(report.missing.empty() && report.unexpected.empty(), StateError, folder, ": the weights do not fit the model; ", report.text(), ".");
 }
+
+std::string contract_of(Arithmetic kind) { return kind == Arithmetic::ac1 ? kContract : kNoContract + blas_name(); }
 
 std::string fingerprint_of(const data::AnyDataset& dataset) { return dataset.stream != nullptr ? dataset.stream->fingerprint() : ""; }
 
@@ -58,8 +61,12 @@ void Trainer::save_checkpoint(Run& run) {
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf,
+<<<<<<< HEAD
                          .stream = fingerprint_of(options_.train_dataset)},
                         scaler_ ? std::optional(scaler_->state_dict()) : std::nullopt);
+=======
+                         .contract = contract_of(options_.rote.arithmetic), .stream = fingerprint_of(options_.train_dataset)});
+>>>>>>> 405ebb7 (kernels: --arithmetic fast multiplies by OpenBLAS; bench-contract prints the price)
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());
@@ -108,6 +115,9 @@ void Trainer::check_saved_files(const std::string& folder) const {
 void Trainer::check_position(const std::string& folder, const RandomState& saved, const Run& run) const {
   ROTE_CHECK(saved.seed == args_.seed && saved.data_seed == args_.sampler_seed(), StateError, "resume_from_checkpoint: ", folder, " was written with --seed ",
              saved.seed, " and data seed ", saved.data_seed, ", this run has ", args_.seed, " and ", args_.sampler_seed(), "; give the same seeds.");
+  const std::string contract = contract_of(options_.rote.arithmetic);
+  ROTE_CHECK(saved.contract == contract, StateError, "resume_from_checkpoint: ", folder, " was written under the contract ", saved.contract, ", this run is of ", contract,
+             "; its bits would differ from here on.");
   ROTE_CHECK(saved.sample_leaf == options_.rote.sample_leaf, StateError, "resume_from_checkpoint: ", folder, " was written with --sample_leaf ",
              saved.sample_leaf, ", this run has ", options_.rote.sample_leaf, "; its bits would differ from here on.");
   const auto length = [](const std::optional<int64_t>& rows, const char* unit) { return rows ? str(*rows, unit) : std::string("a stream"); };

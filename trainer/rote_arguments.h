@@ -4,19 +4,19 @@
 
 #include <cstdint>
 
+#include "autograd/arithmetic.h"
 #include "trainer/fields.h"
 
 namespace rote {
 
-enum class ArithmeticMode { ac1 };
-inline WordList words_of(ArithmeticMode) { return {"ac1"}; }
+inline WordList words_of(Arithmetic) { return {"ac1", "fast"}; }
 
 // Saved under `rote` in training_args.json. Neither sample_leaf nor arithmetic may change when a run is resumed, or its bits change.
 struct RoteArguments {
   int64_t num_threads = 0;  // 0: all cores; moves no bit of any result
   int64_t sample_leaf = 1;  // consecutive rows whose gradients are one chain
   int64_t memory_limit = 0;  // MB of tensors; 0: none
-  ArithmeticMode arithmetic = ArithmeticMode::ac1;
+  Arithmetic arithmetic = Arithmetic::ac1;
 
   // Of the loss scale of --fp16, 2^exponent with 0 <= exponent <= 24; names of DeepSpeed's configuration.
   int64_t initial_scale_power = 16;

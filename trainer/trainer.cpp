@@ -100,6 +100,9 @@ void check_options(nn::Model& model, const TrainingArguments& args, const Traine
              "Trainer: compute_batch_metrics is given without --batch_eval_metrics; set it, or give compute_metrics.");
   ROTE_CHECK(!data::is_rebalanced(args.train_sampling_strategy) || !args.auto_find_batch_size, ArgumentError,
              "auto_find_batch_size: the batches of --train_sampling_strategy batch_rebalance have no one size to be halved; give one of the two.");
+  const ArithmeticGuard found(options.rote.arithmetic);
+  ROTE_CHECK(options.rote.arithmetic == Arithmetic::ac1 || !args.full_determinism, ArgumentError,
+             "arithmetic: fast is asked for with --full_determinism, but its bits depend on the library, the machine and the threads; leave out one of the two.");
   if (options.train_dataset.stream == nullptr) return;
   ROTE_CHECK(args.max_steps > 0, ArgumentError, "max_steps: is ", args.max_steps, ", but the train_dataset is a stream, whose length is not known; give --max_steps.");
   ROTE_CHECK(!data::is_by_length(args.train_sampling_strategy), ArgumentError, "train_sampling_strategy: ",

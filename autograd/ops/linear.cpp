@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/arithmetic.h"
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
@@ -19,45 +20,44 @@ void Linear::forward(Call& call) {
     const Tensor x = contiguous(call.in[0]);
     const Tensor &w = call.in[1], &y = call.out[0];
     const int64_t O = w.size(0), I = w.size(1);
-    call.saw(kernels<Real>().gemm({.M = I == 0 ? y.numel() / std::max<int64_t>(O, 1) : x.numel() / I,
-                                   .N = O,
-                                   .K = I,
-                                   .a = x.data<Real>(),
-                                   .a_row = I,
-                                   .a_col = 1,
-                                   .b = w.data<Real>(),
-                                   .b_row = w.strides()[1],
-                                   .b_col = w.strides()[0],
-                                   .c = y.data<Real>(),
-                                   .c_row = O,
-                                   .bias = call.in[2].defined() ? contiguous(call.in[2]).template data<Real>() : nullptr}));
+    call.saw(product(Gemm<Real>{.M = I == 0 ? y.numel() / std::max<int64_t>(O, 1) : x.numel() / I,
+                                .N = O,
+                                .K = I,
+                                .a = x.data<Real>(),
+                                .a_row = I,
+                                .a_col = 1,
+                                .b = w.data<Real>(),
+                                .b_row = w.strides()[1],
+                                .b_col = w.strides()[0],
+                                .c = y.data<Real>(),
+                                .c_row = O,
+                                .bias = call.in[2].defined() ? contiguous(call.in[2]).template data<Real>() : nullptr}));
   });
 }
 
 void Linear::backward(Call& call) {
   with_real(call, call.dout[0].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const KernelTable<Real>& k = kernels<Real>();
     const Tensor dy = contiguous(call.dout[0]);
     const Tensor& w = call.in[1];
     const Shape& shape = call.in_shapes[0];
     const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1], rows = shape.slice(0, shape.axes() - 1).numel();
     if (call.wants(0)) {
       const Tensor dx = empty(call.in_shapes[0], {.dtype = dy.dtype()});
-      call.saw(k.gemm({.M = rows, .N = I, .K = O, .a = dy.data<Real>(), .a_row = O, .a_col = 1, .b = w.data<Real>(), .b_row = w.strides()[0],
-                       .b_col = w.strides()[1], .c = dx.data<Real>(), .c_row = I}));
+      call.saw(product(Gemm<Real>{.M = rows, .N = I, .K = O, .a = dy.data<Real>(), .a_row = O, .a_col = 1, .b = w.data<Real>(), .b_row = w.strides()[0],
+                                  .b_col = w.strides()[1], .c = dx.data<Real>(), .c_row = I}));
       call.din[0] = dx;
     }
     if (call.wants(1)) {
       const Tensor x = contiguous(call.in[0]);
       const Tensor dw = empty({O, I}, {.dtype = dy.dtype()});
-      call.saw(k.gemm({.M = O, .N = I, .K = rows, .a = dy.data<Real>(), .a_row = 1, .a_col = O, .b = x.data<Real>(), .b_row = I, .b_col = 1,
-                       .c = dw.data<Real>(), .c_row = I, .leaf = call.leaf(0, rows)}));
+      call.saw(product(Gemm<Real>{.M = O, .N = I, .K = rows, .a = dy.data<Real>(), .a_row = 1, .a_col = O, .b = x.data<Real>(), .b_row = I, .b_col = 1,
+                                  .c = dw.data<Real>(), .c_row = I, .leaf = call.leaf(0, rows)}));
       call.din[1] = dw;
     }
     if (call.wants(2)) {
       const Tensor db = empty({O}, {.dtype = dy.dtype()});
-      call.saw(k.sum_columns(rows, O, call.leaf(0, rows), dy.data<Real>(), db.data<Real>()));
+      call.saw(kernels<Real>().sum_columns(rows, O, call.leaf(0, rows), dy.data<Real>(), db.data<Real>()));
       call.din[2] = db;
     }
   });
@@ -85,10 +85,10 @@ uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z, int64_t lea
   Strides xs = x.strides().slice(0, lead), ys = y.strides().slice(0, lead), zs = z.strides().slice(0, lead);
   uint32_t amax = 0;
   const auto one = [&](int64_t count, int64_t x_batch, int64_t y_batch, int64_t z_batch, int64_t xo, int64_t yo, int64_t zo) {
-    amax = std::max(amax, kernels<Real>().gemm({.batch = count, .M = M, .N = N, .K = K, .a = x.data<Real>() + xo, .a_batch = x_batch,
-                                                .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = y.data<Real>() + yo,
-                                                .b_batch = y_batch, .b_row = y.strides()[lead], .b_col = y.strides()[lead + 1],
-                                                .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N, .leaf = leaf}));
+    amax = std::max(amax, product(Gemm<Real>{.batch = count, .M = M, .N = N, .K = K, .a = x.data<Real>() + xo, .a_batch = x_batch,
+                                             .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = y.data<Real>() + yo,
+                                             .b_batch = y_batch, .b_row = y.strides()[lead], .b_col = y.strides()[lead + 1],
+                                             .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N, .leaf = leaf}));
   };
   if (lead == 0) {
     one(1, 0, 0, 0, 0, 0, 0);

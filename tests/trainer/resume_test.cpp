@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "tensor/file.h"
+#include "kernels/blas.h"
 #include "optim/registry.h"
+#include "tensor/file.h"
 #include "tests/trainer/small_run.h"
 
 namespace rote::testing {
@@ -433,6 +434,36 @@ TEST_CASE("resume: the failures that early stopping has counted go on (25)") {
   };
   CHECK(stop_step(folder.path(), "") == 5);
   CHECK(stop_step(elsewhere.path(), checkpoint(folder.path(), 3)) == 5);
+}
+
+TEST_CASE("resume: the fast mode names its library in the checkpoint, and neither mode goes on from the other") {
+  if (blas_name().empty()) {
+    MESSAGE("skipped: no libopenblas.so.0");
+    return;
+  }
+  const TempFolder folders[2];
+  const auto make = [&](Arithmetic kind) {
+    SmallRunOptions options;
+    options.trainer.rote.arithmetic = kind;
+    return std::make_unique<SmallRun>(saving_args(folders[kind == Arithmetic::fast].path()), std::move(options));
+  };
+  make(Arithmetic::ac1)->train();
+  const auto fast = make(Arithmetic::fast);
+  fast->train();
+  make(Arithmetic::fast)->train(checkpoint(folders[1].path(), 4));
+  CHECK(read_text(checkpoint(folders[1].path(), 4) + "/training_args.json").find("\"arithmetic\": \"fast\"") != std::string::npos);
+  const std::string of_fast = checkpoint(folders[1].path(), 4), of_ac1 = checkpoint(folders[0].path(), 4), name = "fast: " + blas_name();
+  CHECK_THROWS_WITH_AS(make(Arithmetic::ac1)->train(of_fast),
+                       ("resume_from_checkpoint: " + of_fast + " was written under the contract " + name + ", this run is of AC-1; its bits would differ from here on.").c_str(), StateError);
+  CHECK_THROWS_WITH_AS(make(Arithmetic::fast)->train(of_ac1),
+                       ("resume_from_checkpoint: " + of_ac1 + " was written under the contract AC-1, this run is of " + name + "; its bits would differ from here on.").c_str(), StateError);
+  TrainingArguments args = saving_args(folders[0].path() + "/none");
+  args.full_determinism = true;
+  SmallRunOptions options;
+  options.trainer.rote.arithmetic = Arithmetic::fast;
+  CHECK_THROWS_WITH_AS(SmallRun(args, std::move(options)),
+                       "arithmetic: fast is asked for with --full_determinism, but its bits depend on the library, the machine and the threads; leave out one of the two.", ArgumentError);
+  CHECK_FALSE(fs::exists(args.output_dir));
 }
 
 }  // namespace rote::testing
