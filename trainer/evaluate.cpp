@@ -42,14 +42,10 @@ EvaluationOutput Trainer::evaluation_loop(const data::AnyDataset& dataset, const
   pass.batch_rows = args_.per_device_eval_batch_size;
   pass.loader = loader_options();
   pass.batch = [&](data::BatchRows& rows) { return dataset.stream != nullptr ? stream_batch(std::move(rows.examples)) : eval_batch(*dataset.rows, rows.rows); };
-<<<<<<< HEAD
-  pass.step = [&](const nn::Batch& batch) { return prediction_step(*model_, full ? with_inputs_of(batch, *full) : batch, call.loss_only, call.ignore_keys); };
-=======
   pass.step = [&](const nn::Batch& batch) {
     const ArithmeticGuard arithmetic(options_.rote.arithmetic);
-    return prediction_step(*model_, batch, call.loss_only, call.ignore_keys);
+    return prediction_step(*model_, full ? with_inputs_of(batch, *full) : batch, call.loss_only, call.ignore_keys);
   };
->>>>>>> 405ebb7 (kernels: --arithmetic fast multiplies by OpenBLAS; bench-contract prints the price)
   pass.preprocess = options_.preprocess_logits_for_metrics;
   if (!call.loss_only) pass.batch_metrics = options_.compute_batch_metrics;
   pass.keep_outputs = !call.loss_only && (call.keeps_outputs || !pass.batch_metrics);

@@ -61,12 +61,8 @@ void Trainer::save_checkpoint(Run& run) {
     save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf,
-<<<<<<< HEAD
-                         .stream = fingerprint_of(options_.train_dataset)},
+                         .contract = contract_of(options_.rote.arithmetic), .stream = fingerprint_of(options_.train_dataset)},
                         scaler_ ? std::optional(scaler_->state_dict()) : std::nullopt);
-=======
-                         .contract = contract_of(options_.rote.arithmetic), .stream = fingerprint_of(options_.train_dataset)});
->>>>>>> 405ebb7 (kernels: --arithmetic fast multiplies by OpenBLAS; bench-contract prints the price)
   write_file((write.folder() / kArgumentsFile).string(), training_args_file(args_, options_.rote));
   state_.stateful_callbacks = handler_.exported(control_);
   state_.save_to_json((write.folder() / "trainer_state.json").string());

@@ -13,14 +13,10 @@ const ArgumentTable<RoteArguments>& RoteArguments::table() {
           field(&R::sample_leaf, {.name = "sample_leaf", .help = "rows in one leaf of the gradient's summation tree", .at_least = 1, .below = 1 << 20}),
           field(&R::memory_limit,
                 {.name = "memory_limit", .help = "what tensors may take, 0 for no limit; a run that needs more ends with a word", .unit = "MB", .at_least = 0, .below = int64_t{1} << 32}),
-<<<<<<< HEAD
-          field(&R::arithmetic, {.name = "arithmetic", .help = "contract that fixes every bit of a result"}),
+          field(&R::arithmetic, {.name = "arithmetic", .help = "ac1 fixes every bit of a result; fast takes the matrix products of OpenBLAS, whose bits depend on machine and threads"}),
           field(&R::initial_scale_power, {.name = "initial_scale_power", .help = "with --fp16: the loss scale begins at 2 to this power", .at_least = 0, .below = 25}),
           field(&R::loss_scale_window, {.name = "loss_scale_window", .help = "without overflow, after which the loss scale doubles", .unit = "updates", .at_least = 1, .below = kMany}),
           field(&R::hysteresis, {.name = "hysteresis", .help = "overflows after which the loss scale halves", .at_least = 1, .below = kMany}),
-=======
-          field(&R::arithmetic, {.name = "arithmetic", .help = "ac1 fixes every bit of a result; fast takes the matrix products of OpenBLAS, whose bits depend on machine and threads"}),
->>>>>>> 405ebb7 (kernels: --arithmetic fast multiplies by OpenBLAS; bench-contract prints the price)
           field(&R::include_tokens_per_second, {.name = "include_tokens_per_second", .help = "train_tokens_per_second at the end"}),
           field(&R::throughput_warmup_steps,
                 {.name = "throughput_warmup_steps", .help = "that rates leave out", .unit = "updates", .at_least = 0, .below = kMany}),
