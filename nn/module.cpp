@@ -143,6 +143,20 @@ std::vector<NamedModule> Module::named_modules() {
   return modules;
 }
 
+std::vector<NamedModule> Module::named_children() const {
+  std::vector<NamedModule> children;
+  std::unordered_set<const Module*> seen;
+  for (const Child& child : children_)
+    if (seen.insert(child.module).second) children.push_back({child.name, child.module});
+  return children;
+}
+
+NamedTensors Module::own_parameters() const {
+  NamedTensors own;
+  for (const Leaf& leaf : parameters_) own.emplace_back(leaf.name, *leaf.tensor);
+  return own;
+}
+
 void Module::each_parameter(const std::function<void(const std::string&, Tensor&, bool)>& f) const {
   std::unordered_set<const TensorImpl*> seen;
   // The walk hands out modules to callers that may change them; this one only reads the tree.

@@ -51,6 +51,8 @@ class Module {
   NamedTensors named_buffers() const;
   NamedTensors saved_buffers() const;        // those that belong to the weights
   std::vector<NamedModule> named_modules();  // the root first, parents before their children
+  std::vector<NamedModule> named_children() const;  // each once, by its first name
+  NamedTensors own_parameters() const;              // those of no child
   std::vector<Tensor> parameters() const;
   int64_t num_parameters() const;  // elements, shared ones once
 

@@ -91,7 +91,7 @@ constexpr WordRule kReporterRules[] = {
     {"kubeflow", kReject, kNoWriter},    {"neptune", kReject, "since the service has ended"},
 };
 constexpr WordRule kTf32Rules[] = {{"True", kReject, "since the CPU computes in float32"}};
-constexpr WordRule kDebugRules[] = {{"underflow_overflow", kReject, "since the frames of its report are not built yet"}, {"tpu_metrics_debug", kReject, kNoDevice}};
+constexpr WordRule kDebugRules[] = {{"tpu_metrics_debug", kReject, kNoDevice}};
 constexpr WordRule kSafetensorsRules[] = {{"False", kReject, "since weights are saved as safetensors, never as a pickle"}};
 constexpr WordRule kBackendRules[] = {{"cpu_amp", kIgnore, kOwnAutocast}, {"hpu_amp", kIgnore, kOwnAutocast}, {"apex", kReject, kNoPython}};
 constexpr WordRule kOptLevelRules[] = {{"O0", kReject, kNoPython}, {"O2", kReject, kNoPython}, {"O3", kReject, kNoPython}};
@@ -102,6 +102,10 @@ const std::vector<std::string>& reporter_words() {
 }
 const std::vector<std::string>& metric_words() {
   static const std::vector<std::string> words = {"inputs", "loss"};
+  return words;
+}
+const std::vector<std::string>& debug_words() {
+  static const std::vector<std::string> words = {"underflow_overflow"};
   return words;
 }
 const std::vector<std::string>& auto_word() {
@@ -254,7 +258,8 @@ ArgumentTable<T> make_table() {
           memberless<T>({.name = "fsdp", .action = kReject, .reason = kOneProcess}, Value()),
           memberless<T>({.name = "fsdp_config", .action = kReject, .reason = kOneProcess}, Value()),
           memberless<T>({.name = "deepspeed", .action = kReject, .reason = kOneProcess}, Value()),
-          memberless<T>({.name = "debug", .rules = kDebugRules, .action = kReject, .reason = "since underflow_overflow and tpu_metrics_debug are its words", .enum_name = "DebugOption", .one_word = true}, std::vector<std::string>()),
+          field(&T::debug, {.name = "debug", .help = "underflow_overflow: frames of all forwards, printed where Inf or NaN first shows; the run ends there",
+                            .words = debug_words, .rules = kDebugRules, .enum_name = "DebugOption", .one_word = true}),
           field(&T::skip_memory_metrics, {.name = "skip_memory_metrics", .help = "leave bytes allocated and peaks out of the metrics"}),
           field(&T::do_train, {.name = "do_train", .help = "for scripts: train"}),
           field(&T::do_eval, {.name = "do_eval", .help = "for scripts: evaluate, set by eval_strategy"}),

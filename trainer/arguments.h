@@ -125,6 +125,7 @@ struct TrainingArguments {
   std::optional<bool> ddp_broadcast_buffers = {};
   std::optional<bool> ddp_static_graph = {};
   int64_t ddp_timeout = 1800;  // seconds
+  std::vector<std::string> debug = {};
   bool skip_memory_metrics = true;
   bool do_train = false;
   bool do_eval = false;

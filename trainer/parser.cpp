@@ -229,6 +229,7 @@ class Reader {
       return fault(row.name, "--" + row.name + ": needs a value, " + expected(row) + ".");
     }
     ValueList values;
+    if (row.one_word && given.front().empty()) return judge(flag, row, ValueList());
     for (const std::string& text : given) {
       const std::optional<Value> value = convert(row, text);
       if (!value && row.action == FieldAction::reject) return fault(row.name, refusal(row, text));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainer/data/loader.h"
+#include "trainer/debug_underflow_overflow.h"
 #include "trainer/neftune.h"
 #include "trainer/profile.h"
 #include "trainer/trainer.h"
@@ -44,7 +45,8 @@ struct Trainer::Run {
   int64_t tokens = 0;                   // elements of the main input, of this process
   Stopwatch watch;
   std::unique_ptr<Profile> profile;     // as is this
-  std::unique_ptr<Neftune> neftune;     // where the arguments ask for it
+  std::unique_ptr<Neftune> neftune;     // where the arguments ask for it, as for
+  std::unique_ptr<DebugUnderflowOverflow> debug;
 
   double running_loss = 0, total_loss = 0;
   int64_t last_logged = 0;

@@ -140,7 +140,7 @@ TEST_CASE("names that cannot be used take their default, and any other value is 
                          {"--fsdp", "full_shard"},
                          {"--deepspeed", "ds.json"},
                          {"--push_to_hub"},
-                         {"--debug", "underflow_overflow"},
+                         {"--debug", "tpu_metrics_debug"},
                          {"--no_save_safetensors"},
                          {"--past_index", "2"},
                          {"--half_precision_backend", "apex"},

@@ -16,6 +16,7 @@ void run_models(const std::filesystem::path& path, Report& report);
 void run_generation(const std::filesystem::path& path, Report& report);
 void run_tokenizers(const std::filesystem::path& path, Report& report);
 void run_optimizers(const std::filesystem::path& path, Report& report);
+void run_debug(const std::filesystem::path& path, Report& report);
 void run_scaler(const std::filesystem::path& path, Report& report);
 void run_schedules(const std::filesystem::path& path, Report& report);
 void run_seq2seq(const std::filesystem::path& path, Report& report);

@@ -22,7 +22,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"ops", run_ops},     {"optim", run_optimizers},  {"sched", run_schedules}, {"models", run_models}, {"generation", run_generation},
     {"tokenizers", run_tokenizers}, {"trainer", run_trainer}, {"collators", run_collators}, {"parser", run_parser}, {"text", run_text},
-    {"debug", nullptr},   {"scaler", run_scaler}, {"seq2seq", run_seq2seq},
+    {"debug", run_debug},   {"scaler", run_scaler}, {"seq2seq", run_seq2seq},
 };
 
 constexpr char kHelp[] =

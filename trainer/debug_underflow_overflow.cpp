@@ -1,0 +1,177 @@
+#include "trainer/debug_underflow_overflow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "kernels/check.h"
+
+namespace rote {
+
+namespace {
+
+constexpr const char* kColumns = "abs min  abs max  metadata";
+const std::string kMargin(17, ' ');
+
+std::string right(const char* word) {
+  const std::string text = word;
+  return std::string(kMargin.size() - text.size(), ' ') + text + " ";
+}
+
+std::string column(double magnitude) {
+  char text[32];
+  if (std::isnan(magnitude)) return "     nan";
+  std::snprintf(text, sizeof text, "%8.2e", magnitude);
+  return std::string(8 - std::min<size_t>(8, std::string(text).size()), ' ') + text;
+}
+
+struct Magnitudes {
+  double least = std::numeric_limits<double>::infinity(), largest = 0;
+  bool has_nan = false, has_inf = false;
+};
+
+Magnitudes magnitudes_of(const Tensor& x) {
+  Magnitudes found;
+  const Tensor plain = contiguous(x);
+  visit(x.dtype(), [&](auto t) {
+    const auto* values = plain.data<decltype(t)>();
+    for (int64_t i = 0; i < plain.numel(); ++i) {
+      const double magnitude = std::abs(convert<double>(values[i]));
+      found.has_nan = found.has_nan || std::isnan(magnitude);
+      found.has_inf = found.has_inf || std::isinf(magnitude);
+      found.least = std::min(found.least, magnitude);
+      found.largest = std::max(found.largest, magnitude);
+    }
+  });
+  if (found.has_nan) found.least = found.largest = std::numeric_limits<double>::quiet_NaN();
+  return found;
+}
+
+}  // namespace
+
+FrameValue FrameValue::tuple(std::vector<FrameValue> parts) {
+  FrameValue value;
+  value.kind = Kind::tuple;
+  value.parts = std::move(parts);
+  return value;
+}
+
+FrameValue FrameValue::other() {
+  FrameValue value;
+  value.kind = Kind::other;
+  return value;
+}
+
+DebugUnderflowOverflow::DebugUnderflowOverflow(nn::Module& model, int64_t max_frames_to_save, std::vector<int64_t> trace_batch_nums,
+                                               std::optional<int64_t> abort_after_batch_num, std::function<void(const std::string&)> print)
+    : model_(model),
+      max_frames_(static_cast<size_t>(std::max<int64_t>(max_frames_to_save, 0))),
+      trace_(std::move(trace_batch_nums)),
+      abort_after_(abort_after_batch_num),
+      print_(std::move(print)) {
+  ROTE_CHECK(max_frames_to_save > 0, ArgumentError, "DebugUnderflowOverflow: max_frames_to_save is ", max_frames_to_save, "; it must be at least 1.");
+  for (const nn::NamedModule& one : model.named_modules()) watched_[one.module].name = one.name;
+  // Each parent hooks its children: one that is reached in two ways has two frames a call.
+  const std::function<void(nn::Module&)> count = [&](nn::Module& module) {
+    ++watched_[&module].frames;
+    for (const nn::NamedModule& child : module.named_children()) count(*child.module);
+  };
+  count(model);
+  for (auto& [module, watched] : watched_)
+    watched.hook = module->register_forward_hook([this](nn::Module& called, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+      std::vector<FrameValue> given(inputs.begin(), inputs.end()), results(outputs.begin(), outputs.end());
+      after_forward(called, FrameValue::tuple(std::move(given)),
+                    results.empty() ? FrameValue::other() : results.size() == 1 ? results[0] : FrameValue::tuple(std::move(results)));
+    });
+}
+
+DebugUnderflowOverflow::~DebugUnderflowOverflow() {
+  for (const auto& [module, watched] : watched_) module->remove_hook(watched.hook);
+}
+
+void DebugUnderflowOverflow::print(const std::string& text) const {
+  if (print_) print_(text + "\n");
+  else std::printf("%s\n", text.c_str());
+}
+
+void DebugUnderflowOverflow::begin_batch() { frame_ += str("\n\n", kMargin, " *** Starting batch number=", batch_, " ***\n", kColumns, "\n"); }
+
+void DebugUnderflowOverflow::after_forward(nn::Module& module, const FrameValue& inputs, const FrameValue& output) {
+  const auto watched = watched_.find(&module);
+  ROTE_CHECK(watched != watched_.end(), ArgumentError, "DebugUnderflowOverflow: ", module.class_name(), " is no part of the model that is watched.");
+  for (int i = 0; i < watched->second.frames; ++i) make_frame(module, watched->second, inputs, output);
+}
+
+void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watched, const FrameValue& inputs, const FrameValue& output) {
+  const bool is_traced = std::find(trace_.begin(), trace_.end(), batch_) != trace_.end();
+  if (is_traced) frames_.clear();
+  if (!begun_) begin_batch();
+  begun_ = true;
+  shown_batch_ = batch_;
+  const bool is_last = &module == &model_;
+  if (is_last) ++batch_;
+
+  frame_ += str(kMargin, " ", watched.name, " ", module.class_name());
+  for (const auto& [name, param] : module.own_parameters()) add_tensor(param, name);
+  if (inputs.kind == FrameValue::Kind::tuple)
+    for (size_t i = 0; i < inputs.parts.size(); ++i) add_tensors(inputs.parts[i], str("input[", i, "]"), 0);
+  else add_tensors(inputs, "input", 0);
+  add_tensors(output, "output", 2);
+  frames_.push_back(std::move(frame_));
+  frame_.clear();
+  if (frames_.size() > max_frames_) frames_.pop_front();
+
+  if (is_traced) {
+    for (const std::string& frame : frames_) print(frame);
+    frames_.clear();
+  }
+  if (is_last) begin_batch();
+  if (found_ && !is_traced) {
+    dump();
+    throw NonFiniteError(
+        "DebugUnderflowOverflow: inf/nan detected, aborting as there is no point running further. Please scroll up above this traceback to see the activation values prior to "
+        "this event.");
+  }
+  if (is_last && is_traced) found_ = false;
+  if (abort_after_ && batch_ > *abort_after_)
+    throw StateError(str("DebugUnderflowOverflow: aborting after ", batch_, " batches due to `abort_after_batch_num=", *abort_after_, "` arg"));
+}
+
+// depth: how many levels of tuples are looked into.
+void DebugUnderflowOverflow::add_tensors(const FrameValue& value, const std::string& context, int depth) {
+  switch (value.kind) {
+    case FrameValue::Kind::tensor: return add_tensor(value.tensor, context);
+    case FrameValue::Kind::none: frame_ += "\n" + right("None") + context; return;
+    case FrameValue::Kind::tuple:
+      if (depth > 0) {
+        for (size_t i = 0; i < value.parts.size(); ++i) add_tensors(value.parts[i], str(context, "[", i, "]"), depth - 1);
+        return;
+      }
+      [[fallthrough]];
+    case FrameValue::Kind::other: frame_ += "\n" + right("not a tensor") + context;
+  }
+}
+
+void DebugUnderflowOverflow::add_tensor(const Tensor& x, const std::string& context) {
+  if (x.numel() == 0) {
+    frame_ += "\n" + right("not applicable") + context;
+    return;
+  }
+  const Magnitudes found = magnitudes_of(x);
+  frame_ += "\n" + column(found.least) + " " + column(found.largest) + " " + context;
+  if (found.has_nan) print(context + " has nans");
+  if (found.has_inf) print(context + " has infs");
+  found_ = found_ || found.has_nan || found.has_inf;
+}
+
+void DebugUnderflowOverflow::dump() {
+  print(str("\nDetected inf/nan during batch_number=", shown_batch_));
+  print(str("Last ", frames_.size(), " forward frames:"));
+  print(kColumns);
+  for (const std::string& frame : frames_) print(frame);
+  print("\n\n");
+  frames_.clear();
+}
+
+}  // namespace rote
