@@ -236,10 +236,17 @@ namespace {
 thread_local OpObserver* observer = nullptr;
 }  // namespace
 
-OpObserver::OpObserver(std::function<void(const Call&)> tell) : tell_(std::move(tell)), outer_(observer) { observer = this; }
+OpObserver::OpObserver(std::function<void(const Call&)> tell, TellBackward tell_backward)
+    : tell_(std::move(tell)), tell_backward_(std::move(tell_backward)), outer_(observer) {
+  observer = this;
+}
 OpObserver::~OpObserver() { observer = outer_; }
 void observe(const Call& call) {
   for (OpObserver* one = observer; one != nullptr; one = one->outer_) one->tell_(call);
+}
+void observe_backward(const Call& call, int path) {
+  for (OpObserver* one = observer; one != nullptr; one = one->outer_)
+    if (one->tell_backward_) one->tell_backward_(call, status_path(path));
 }
 
 std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs) {

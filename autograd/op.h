@@ -69,19 +69,25 @@ struct OpEntry {
 
 bool is_free(const Operand& operand);  // of no dtype of its own: kernels compute its 16-bit floats in f32 and round once
 
-// Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; each is told.
+// Is told of each op that ran on this thread while the guard lives; call.wanted says nothing yet. Guards nest; each is told. And where it asks, of
+// each backward of an op, with the module path of its forward: dout and din are there, of the other tensors those that the op saves.
 class OpObserver {
  public:
-  explicit OpObserver(std::function<void(const Call&)> tell);
+  using TellBackward = std::function<void(const Call&, const std::string& path)>;
+  explicit OpObserver(std::function<void(const Call&)> tell, TellBackward tell_backward = nullptr);
   ~OpObserver();
   OpObserver(const OpObserver&) = delete;
   OpObserver& operator=(const OpObserver&) = delete;
 
  private:
   friend void observe(const Call& call);
+  friend void observe_backward(const Call& call, int path);
   std::function<void(const Call&)> tell_;
+  TellBackward tell_backward_;
   OpObserver* outer_;
 };
+
+void observe_backward(const Call& call, int path);  // of the module, interned
 
 // Runs the op: check, allocate, compute, record. All outputs, in schema order.
 std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vector<Attr> attrs);

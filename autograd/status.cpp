@@ -1,6 +1,8 @@
 #include "autograd/status.h"
 
 #include <algorithm>
+#include <bit>
+#include <deque>
 #include <unordered_map>
 
 #include "kernels/check.h"
@@ -18,9 +20,14 @@ thread_local std::optional<StatusRecord> first;  // the first that holds Inf or 
 thread_local Paths paths;
 thread_local uint64_t sequence = 0;
 
-}  // namespace
-
-namespace {
+struct Written {
+  const char* op;
+  int path;
+  Phase phase;
+  uint32_t amax;
+};
+constexpr size_t kPages = 6, kPageEntries = 1 << 16;
+thread_local std::deque<std::vector<Written>> pages{1};  // the last one is being written
 
 // The least f32 magnitude that rounds to infinity (arithmetic.md 9), and the bits of that infinity.
 uint32_t overflow_from(DType t) { return t == DType::f16 ? 0x477FF000u : 0x7F7F8000u; }
@@ -44,13 +51,36 @@ uint32_t stored_word(uint32_t amax, const std::vector<Tensor>& stored) {
   return amax;
 }
 
-void clear_status() { first.reset(); }
+void clear_status() {
+  first.reset();
+  if (pages.back().empty()) return;
+  std::vector<Written> page;
+  if (pages.size() == kPages) {
+    page = std::move(pages.front());  // its memory
+    pages.pop_front();
+    page.clear();
+  }
+  pages.push_back(std::move(page));
+}
 
 void record_status(const StatusRecord& record) {
   ++sequence;
+  if (pages.back().size() < kPageEntries) pages.back().push_back({record.op, record.path, record.phase, record.amax});
   if (record.amax < kInfBits || first) return;
   first = record;
   first->sequence = sequence;
+}
+
+std::vector<float> amax_history(const std::string& op, const std::string& path, Phase phase) {
+  std::vector<float> history;
+  for (const std::vector<Written>& page : pages) {
+    uint32_t amax = 0;
+    bool found = false;
+    for (const Written& one : page)
+      if (one.phase == phase && one.op == op && status_path(one.path) == path) amax = std::max(amax, one.amax), found = true;
+    if (found) history.push_back(std::bit_cast<float>(amax));
+  }
+  return history;
 }
 
 int intern_path(const std::string& path) {

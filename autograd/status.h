@@ -31,6 +31,10 @@ void record_status(const StatusRecord& record);
 int intern_path(const std::string& path);
 const std::string& status_path(int id);
 
+// The largest magnitude that this op wrote at this module path in each of the last few spans between two clear_status(), oldest first; those without it
+// are left out.
+std::vector<float> amax_history(const std::string& op, const std::string& path, Phase phase);
+
 // The first record since clear_status() whose output holds Inf or NaN; ops that only move or fill never count.
 std::optional<StatusRecord> first_non_finite();
 // `first inf in blocks.5.mlp.fc (linear, f32[8,1024,3072], forward)`

@@ -16,6 +16,7 @@
 #include "tensor/generator.h"
 #include "trainer/callbacks.h"
 #include "trainer/jit_checkpoint.h"
+#include "trainer/overflow_report.h"
 #include "trainer/run.h"
 
 namespace rote {
@@ -376,21 +377,12 @@ void Trainer::shrink_batch(Run& run, const std::string& fault) {
 std::optional<double> Trainer::run_window(Run& run, const Window& window) {
   started_ = true;
   clear_status();
-  const std::string main = model_->signature().main;
-  int64_t longest = 0;
-  for (const nn::Batch& batch : window.batches)
-    if (const Tensor& ids = batch.at(main); ids.axes() > 1) longest = std::max(longest, ids.size(-1));
   micro_batches_ = static_cast<int64_t>(window.batches.size());
   double loss = 0;
   for (size_t i = 0; i < window.batches.size(); ++i) {
-    nn::Batch batch = window.batches[i];
-    batch.num_items = window.targets;
-    if (run.neftune) run.neftune->expect(batch.at(main), longest);
-    const RunScopeGuard scope(scope_of(run.consumed, static_cast<int64_t>(window.rows[i].size())));
-    const nn::RecomputeLayers recompute(args_.checkpointed_layers());
     const Profile::Part part(run.profile.get(), "forward and backward");
-    if (!window.is_empty()) loss += audited_ ? training_step(*model_, batch) : audited_step(batch);
-    count_tokens(run, batch);
+    if (!window.is_empty()) loss += micro_step(run, window, i, run.consumed);
+    count_tokens(run, window.batches[i]);
     run.consumed += static_cast<int64_t>(window.rows[i].size());
     run.epoch_rows += static_cast<int64_t>(window.rows[i].size());
     ++run.micro;
@@ -402,6 +394,17 @@ std::optional<double> Trainer::run_window(Run& run, const Window& window) {
     }
   }
   return loss;
+}
+
+// The loss of one micro-batch whose first row is row `first` of the run, and its gradients.
+double Trainer::micro_step(const Run& run, const Window& window, size_t i, int64_t first) {
+  const std::string main = model_->signature().main;
+  nn::Batch batch = window.batches[i];
+  batch.num_items = window.targets;
+  if (run.neftune) run.neftune->expect(batch.at(main), window.longest(main));
+  const RunScopeGuard scope(scope_of(first, static_cast<int64_t>(window.rows[i].size())));
+  const nn::RecomputeLayers recompute(args_.checkpointed_layers());
+  return audited_ ? training_step(*model_, batch) : audited_step(batch);
 }
 
 void Trainer::count_tokens(Run& run, const nn::Batch& batch) {
@@ -439,12 +442,12 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   fold_gradients(run.leaves);
   if (scaler_) scaler_->unscale_(*optimizer_);
   run.grad_norm = optim::global_norm(run.leaves);
-  if (!std::isfinite(loss) || (!std::isfinite(run.grad_norm) && !scaler_)) stop_non_finite(loss, run.grad_norm);
+  if (!std::isfinite(loss) || (!std::isfinite(run.grad_norm) && !scaler_)) stop_non_finite(run, window, loss);
   run.running_loss += loss;
   fire(Event::pre_optimizer_step);
   if (schedule_) optimizer_->set_rates(*schedule_, applied_steps_);
   run.learning_rate = optimizer_->groups()[0].lr;
-  if (make_step(run)) ++applied_steps_;
+  if (make_step(run, window)) ++applied_steps_;
   run.updated = true;
   fire(Event::optimizer_step);
   optimizer_->zero_grad();
@@ -452,29 +455,56 @@ void Trainer::update(Run& run, const Window& window, double loss) {
 }
 
 // Whether the update was applied: an overflow that a lower loss scale may cure gives it up, and nothing but the cursor moves.
-bool Trainer::make_step(const Run& run) {
+bool Trainer::make_step(const Run& run, const Window& window) {
   const Profile::Part part(run.profile.get(), "optimizer");
   const optim::StepOptions options{.max_norm = args_.max_grad_norm, .norm = run.grad_norm};
-  if (!scaler_) return optimizer_->step(options) == optim::StepResult::applied;
+  clear_status();
+  const bool applied = (scaler_ ? scaler_->step(*optimizer_, options) : optimizer_->step(options)) == optim::StepResult::applied;
+  if (applied) {
+    const std::optional<StatusRecord> bad = first_non_finite();
+    ROTE_CHECK(!bad, NonFiniteError, "non-finite: step ", state_.global_step + 1, ", ", describe(*bad),
+               "; the update itself overflowed and the weights are damaged. Resume from the checkpoint before, with a lower --learning_rate.");
+  }
+  if (!scaler_) return applied;
   const float before = scaler_->get_scale();
-  const bool applied = scaler_->step(*optimizer_, options) == optim::StepResult::applied;
+  const std::string what = applied ? "" : explain(run, window);
   scaler_->update();
   if (applied) return true;
-  const std::optional<StatusRecord> first = first_non_finite();
-  const std::string what = first ? describe(*first) : str("the gradient norm is ", run.grad_norm);
-  ROTE_CHECK(!scaler_->is_at_floor(), NonFiniteError, "non-finite: step ", state_.global_step + 1, ", ", what,
-             "; the loss scale is 1 and falls no further, the step was not applied. --bf16 has the range of float32.");
-  std::fprintf(stderr, "step %lld: skipped, %s; the loss scale was %g, from here on it is %g\n", static_cast<long long>(state_.global_step + 1), what.c_str(),
-               static_cast<double>(before), static_cast<double>(scaler_->get_scale()));
+  ROTE_CHECK(!scaler_->is_at_floor(), NonFiniteError, "non-finite: ", what, "; the loss scale is 1 and falls no further, the step was not applied. --bf16 has the range of float32.");
+  std::fprintf(stderr, "%s; the step is skipped, the loss scale was %g, from here on it is %g\n", what.c_str(), static_cast<double>(before),
+               static_cast<double>(scaler_->get_scale()));
   return false;
 }
 
-void Trainer::stop_non_finite(double loss, double norm) const {
-  const std::optional<StatusRecord> first = first_non_finite();
-  const std::string what = first ? describe(*first) : std::isfinite(loss) ? str("the gradient norm is ", norm) : str("the loss is ", loss);
+// Runs the window again, listening: the origin of its Inf or NaN in a line, and as files. Gradients are gone afterwards.
+std::string Trainer::explain(const Run& run, const Window& window) {
+  std::vector<Tensor> buffers;  // running statistics are those of the one run that counts
+  for (const auto& [name, buffer] : model_->named_buffers()) {
+    buffers.push_back(empty(buffer.shape(), {.dtype = buffer.dtype()}));
+    copy_elements(buffers.back(), buffer);
+  }
+  int64_t first = run.consumed;
+  for (const auto& rows : window.rows) first -= static_cast<int64_t>(rows.size());
+  std::vector<MicroBatch> micro_batches;
+  for (size_t i = 0; i < window.batches.size(); ++i) {
+    micro_batches.push_back({window.rows[i], [this, &run, &window, i, first] { return micro_step(run, window, i, first); }});
+    first += static_cast<int64_t>(window.rows[i].size());
+  }
+  OverflowReport report = explain_overflow(*model_, micro_batches, scaler_ ? std::optional<double>(scaler_->get_scale()) : std::nullopt);
+  optimizer_->zero_grad();
+  size_t i = 0;
+  for (const auto& [name, buffer] : model_->named_buffers()) copy_elements(buffer, buffers[i++]);
+  report.step = state_.global_step + 1;
+  const std::string path = write_report(report, args_.output_dir);
+  return str(report.line(), " (", path, ".txt)");
+}
+
+void Trainer::stop_non_finite(const Run& run, const Window& window, double loss) {
+  const std::string seen = std::isfinite(loss) ? str("the gradient norm is ", run.grad_norm) : str("the loss is ", loss);
+  const std::string what = explain(run, window);
   const char* advice = scaler_ && !std::isfinite(loss) ? "It arose in the forward, where no loss scale helps; --bf16 has the range of float32."
                                                        : "A lower --learning_rate, or a look at the rows of this step, helps.";
-  throw NonFiniteError(str("non-finite: step ", state_.global_step + 1, ", ", what, "; the step was not applied. ", advice));
+  throw NonFiniteError(str("non-finite: ", what, "; ", seen, ", the step was not applied. ", advice));
 }
 
 void Trainer::log_evaluate_save(Run& run) {

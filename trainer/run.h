@@ -22,6 +22,13 @@ struct Trainer::Window {
 
   // Labels, but none that is scored: there is nothing to learn from.
   bool is_empty() const { return has_labels && nn::total(targets) == 0; }
+  // Last axis of the longest of their inputs `main`.
+  int64_t longest(const std::string& main) const {
+    int64_t longest = 0;
+    for (const nn::Batch& batch : batches)
+      if (const Tensor& ids = batch.at(main); ids.axes() > 1) longest = std::max(longest, ids.size(-1));
+    return longest;
+  }
 };
 
 struct Trainer::Run {

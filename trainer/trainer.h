@@ -189,6 +189,7 @@ class Trainer {
   void end_of_stream(const Run& run);
   std::optional<double> forward_and_backward(Run& run, Window& window);
   std::optional<double> run_window(Run& run, const Window& window);
+  double micro_step(const Run& run, const Window& window, size_t i, int64_t first);
   void count_tokens(Run& run, const nn::Batch& batch);
   double audited_step(const nn::Batch& batch);
   void shrink_batch(Run& run, const std::string& fault);
@@ -199,8 +200,9 @@ class Trainer {
   void track_best(const Metrics& metrics);
   Metrics train_metrics(const Run& run) const;
   bool is_stopped() const { return control_.should_epoch_stop || control_.should_training_stop; }
-  bool make_step(const Run& run);
-  [[noreturn]] void stop_non_finite(double loss, double norm) const;
+  bool make_step(const Run& run, const Window& window);
+  std::string explain(const Run& run, const Window& window);
+  [[noreturn]] void stop_non_finite(const Run& run, const Window& window, double loss);
 
   // resume.cpp
   void resume_from(const std::string& wanted, Run& run);
