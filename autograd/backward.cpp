@@ -123,7 +123,7 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
   }
   for (size_t i = 0; i < call.din.size(); ++i)
     if (call.din[i].defined()) call.din[i] = to(call.din[i], call.in_dtypes[i]);
-  if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, stored_word(call.amax, call.din), node->out_shapes[0]});
+  if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, stored_word(call.amax, call.din), node->out_shapes[0], call.amax});
   observe_backward(call, node->path);
   return std::move(call.din);
 }

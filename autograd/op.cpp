@@ -291,7 +291,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
       if (is_free(op.schema.outputs[i]) && call.out[i].defined() && call.out[i].dtype() == DType::f32) call.out[i] = converted(call.out[i], *narrow);
   for (Tensor& y : call.out) settle(y, given);
 
-  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, stored_word(call.amax, call.out), call.out[0].shape()});
+  if (!op.moves_only) record_status({0, op.row.name, Phase::forward, path, stored_word(call.amax, call.out), call.out[0].shape(), call.amax});
   std::vector<bool> wanted(call.in.size());
   bool any = false;
   if (op.row.no_grad[0] == 0 && (grad_enabled() || leaf_uses != nullptr))

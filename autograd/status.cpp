@@ -65,7 +65,7 @@ void clear_status() {
 
 void record_status(const StatusRecord& record) {
   ++sequence;
-  if (pages.back().size() < kPageEntries) pages.back().push_back({record.op, record.path, record.phase, record.amax});
+  if (pages.back().size() < kPageEntries) pages.back().push_back({record.op, record.path, record.phase, record.written});
   if (record.amax < kInfBits || first) return;
   first = record;
   first->sequence = sequence;

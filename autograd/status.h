@@ -18,6 +18,7 @@ struct StatusRecord {
   int path = 0;            // status_path(path) is the module path
   uint32_t amax = 0;       // largest (bits & 0x7FFFFFFF) of the f32 values written: 0x7F800000 infinity, above it NaN
   Shape shape;             // of the first output
+  uint32_t written = 0;    // amax before values were rounded to 16 bits
 };
 
 inline constexpr uint32_t kInfBits = 0x7F800000u;

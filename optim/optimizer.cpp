@@ -56,7 +56,7 @@ void Optimizer::update_all(double factor) {
       if (slot.step++ == 0) slot.state = fresh_state(groups_[g], slot.param);
       const uint32_t amax = update(groups_[g], slot, factor);
       slot.param.storage()->bump_version();
-      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, slot.param.shape()});
+      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, slot.param.shape(), amax});
     }
 }
 

@@ -254,6 +254,7 @@ void describe_finding(nn::Model& model, const Finding& f, OverflowReport& r) {
   for (const auto& [name, x] : f.inputs) r.operands.push_back(numbers_of(name, x));
   r.feeding = feeding(f, r.index);
   for (const float amax : amax_history(r.op, f.path, f.phase)) r.headroom_bits.push_back(headroom(r.result.dtype, static_cast<double>(amax)));
+  r.headroom_bits.pop_back();  // this very run's
   const int64_t samples = static_cast<int64_t>(r.rows.size());
   if (f.scope.by_sample(plain.shape()) && f.scope.samples == samples) r.row = r.rows[static_cast<size_t>(r.index[0] / (plain.shape()[0] / samples))];
   r.advice = advice_for(f, r);
@@ -276,6 +277,7 @@ std::string frames_of(nn::Model& model, const MicroBatch& micro_batch) {
 OverflowReport explain_overflow(nn::Model& model, const std::vector<MicroBatch>& micro_batches, std::optional<double> loss_scale) {
   OverflowReport report;
   report.loss_scale = loss_scale;
+  clear_status();  // what the runs below write is one page of the history, the last
   for (size_t i = 0; i < micro_batches.size(); ++i) {
     Listener listener;
     double loss = 0;

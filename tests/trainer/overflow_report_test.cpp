@@ -9,6 +9,7 @@
 #include "autograd/status.h"
 #include "kernels/pool.h"
 #include "nn/linear.h"
+#include "nn/models/t5.h"
 #include "nn/loss.h"
 #include "nn/norm.h"
 #include "tensor/file.h"
@@ -189,6 +190,56 @@ TEST_CASE("overflow report: a step that is finite when it runs again is the mach
   CHECK_FALSE(report.is_found);
   CHECK(report.advice.find("either the machine erred") != std::string::npos);
   CHECK(report.text().find("did not come again") != std::string::npos);
+}
+
+// The example of docs/precision.md: inputs and weights that give 66246 in the feed-forward's last product.
+TEST_CASE("overflow report: T5's feed-forward beyond float16 is found by its value, and bfloat16 cures it") {
+  auto config = std::make_shared<nn::T5Config>();
+  config->vocab_size = 31, config->d_model = 16, config->d_kv = 6, config->d_ff = 28, config->num_layers = 2, config->num_heads = 2;
+  manual_seed(1);
+  nn::T5ForConditionalGeneration model(config);
+  model.eval();
+  nn::Batch batch;
+  batch.set("input_ids", from_values({1, 4}, std::vector<int64_t>{3, 4, 5, 1}));
+  batch.set("labels", from_values({1, 2}, std::vector<int64_t>{3, 1}));
+  const std::string wo = "encoder.block.1.layer.1.DenseReluDense.wo";
+  double largest = 0;  // sum of a row of wo's input, by which equal weights are set for the value
+  const auto step = [&](DType lower) {
+    const RunScopeGuard scope({.seed = 1, .first_sample = 0, .samples = 1});
+    Tensor loss;
+    {
+      const AutocastGuard precision(lower);
+      loss = model(batch).loss;
+    }
+    backward(loss);
+    model.zero_grad();
+    return loss.item();
+  };
+  for (const nn::NamedModule& one : model.named_modules()) {
+    if (one.name != wo) continue;
+    const int64_t hook = one.module->register_forward_hook([&](nn::Module&, const std::vector<Tensor>& in, std::vector<Tensor>&) {
+      const Tensor sums = converted(sum(converted(in[0], DType::f64), {-1}), DType::f64);
+      for (int64_t i = 0; i < sums.numel(); ++i) largest = std::max(largest, sums.data<double>()[i]);
+    });
+    step(DType::f16);
+    one.module->remove_hook(hook);
+    fill(static_cast<nn::Linear*>(one.module)->weight, 66246 / largest);
+  }
+  OverflowReport report = explain_overflow(model, {{{0}, [&] { return step(DType::f16); }}});
+  REQUIRE(report.is_found);
+  report.step = 1;
+  const std::string page = read_file(source_folder() + "/docs/precision.md"), text = report.text();
+  for (size_t at = 0, line = 0; line < 4; ++line) {
+    const size_t end = text.find('\n', at);
+    if (line != 2) CHECK_MESSAGE(page.find(text.substr(at, end - at)) != std::string::npos, text.substr(at, end - at));
+    at = end + 1;
+  }
+  CHECK(report.path == wo);
+  CHECK(report.class_name == "Linear");
+  CHECK(report.amax > 65504);
+  CHECK(std::isfinite(report.amax));
+  CHECK(report.advice.find("It arose in the forward: a lower loss scale cannot help. --bf16 has the range of float32.") != std::string::npos);
+  CHECK_FALSE(explain_overflow(model, {{{0}, [&] { return step(DType::bf16); }}}).is_found);
 }
 
 TEST_CASE("overflow report: as text and JSON in output_dir/overflow") {
