@@ -38,15 +38,24 @@ struct Times {
   double price() const { return ac1 / fast; }
 };
 
-// f(kind) in turns. The first turn warms both up.
+// f(kind) in turns of some milliseconds each, after one that warms both up: short turns find a moment that no other process breaks into.
 template <class F>
 Times in_turns(int turns, const F& f) {
+  constexpr double kTurn = 2e-3;
+  const auto repeats_of = [&](Arithmetic kind) {
+    f(kind);
+    return std::clamp(static_cast<int>(kTurn / seconds([&] { f(kind); })), 1, 10000);
+  };
+  const int of_ac1 = repeats_of(Arithmetic::ac1), of_fast = repeats_of(Arithmetic::fast);
+  const auto one = [&](Arithmetic kind, int repeats) {
+    return seconds([&] {
+      for (int i = 0; i < repeats; ++i) f(kind);
+    }) / repeats;
+  };
   Times best;
-  for (int turn = 0; turn <= turns; ++turn) {
-    const double ac1 = seconds([&] { f(Arithmetic::ac1); }), fast = seconds([&] { f(Arithmetic::fast); });
-    if (turn == 0) continue;
-    best.ac1 = std::min(best.ac1, ac1);
-    best.fast = std::min(best.fast, fast);
+  for (int turn = 0; turn < turns; ++turn) {
+    best.ac1 = std::min(best.ac1, one(Arithmetic::ac1, of_ac1));
+    best.fast = std::min(best.fast, one(Arithmetic::fast, of_fast));
   }
   return best;
 }
@@ -54,14 +63,10 @@ Times in_turns(int turns, const F& f) {
 Times product_times(const ProductShape& shape, int turns) {
   Operands x(shape);
   const Gemm<float> g = x.gemm(shape);
-  const int repeats = std::max(1, static_cast<int>(2e8 / shape.flop()));  // some milliseconds a turn
-  Times times = in_turns(turns * 3, [&](Arithmetic kind) {
+  return in_turns(turns * 3, [&](Arithmetic kind) {
     const ArithmeticGuard guard(kind);
-    for (int i = 0; i < repeats; ++i) product(g);
+    product(g);
   });
-  times.ac1 /= repeats;
-  times.fast /= repeats;
-  return times;
 }
 
 // MiniLM with a classifier: 6 layers of 384, 32 rows of 64 tokens.
