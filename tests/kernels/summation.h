@@ -61,11 +61,17 @@ Meetings specified(const std::vector<int64_t>& probes, const F& order) {
   return found;
 }
 
-// The sum of a kernel whose probes have these values.
+// The sum of a kernel whose probes have these values. It is asked for hundreds of times, each too short for a second thread.
 using Sum = std::function<double(const std::vector<float>& values)>;
+
+struct OneThread {
+  OneThread() { set_num_threads(1); }
+  ~OneThread() { set_num_threads(0); }
+};
 
 // Of terms with signs: +large and -large swallow every 1 that is added to either before they cancel.
 inline Meetings revealed(size_t probes, const Sum& sum, float large = 0x1p60f) {
+  const OneThread limit;
   Meetings found(probes);
   std::vector<float> values(probes, 1.0f);
   for (size_t j = 1; j < probes; ++j) {
@@ -84,6 +90,7 @@ struct Sizes {
   float large = 1, small = 0, none = 0;
 };
 inline Meetings revealed_of_positive(size_t probes, const Sum& sum, const Sizes& sizes) {
+  const OneThread limit;
   Meetings found(probes);
   std::vector<float> values(probes, sizes.none);
   for (size_t k = 0; k < probes; ++k) {

@@ -15,6 +15,7 @@ TEST_CASE("gemm: the order of its sums is a chain, its pieces, the leaves, the b
   for (const Case& k : {Case{1, 1, 1, 40, 0, 40}, Case{1, 1, 40, 300, 20, 30}, Case{1, 15, 33, 65, 0, 30}, Case{1, 28, 64, 1025, 0, 14}, Case{1, 57, 97, 200, 64, 14},
                         Case{1, 30, 17, 5000, 0, 14}, Case{1, 6, 5, 4500, 1500, 20}, Case{5, 4, 6, 100, 7, 30}}) {
     for (bool in_b : {false, true}) {
+      if (in_b && k.M * k.N * k.K > 200000) continue;  // the larger ones once
       for (const KernelTable<float>* table : all_tables()) {
         CAPTURE(std::string(table->isa));
         CAPTURE(k.K);
@@ -70,7 +71,7 @@ TEST_CASE("softmax and cross_entropy: the order of their sums") {
     CAPTURE(std::string(table->isa));
     for (int64_t n : {5, 70, 8300}) {
       CAPTURE(n);
-      const std::vector<int64_t> probes = probes_of(n - 1, 0, n <= 70 ? 69 : 12);  // the last element stays free
+      const std::vector<int64_t> probes = probes_of(n - 1, 0, n <= 70 ? 69 : 10);  // the last element stays free
       const size_t last = static_cast<size_t>(n - 1);
       std::vector<float> x = numbers(n, kNone), y = numbers(n);
       check_order_of_exponentials("softmax", probes, [&](const std::vector<float>& values) {
