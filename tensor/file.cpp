@@ -27,6 +27,16 @@ std::string behind_links(const std::string& path) {
   return error ? path : target.string();
 }
 
+bool write_all(int descriptor, const void* data, int64_t n) {
+  for (int64_t done = 0; done < n;) {
+    const ssize_t put = ::write(descriptor, static_cast<const char*>(data) + done, static_cast<size_t>(n - done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    done += put;
+  }
+  return true;
+}
+
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe without a writer opens too, and is refused below
@@ -81,12 +91,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(const void* data, int64_t n) {
-  for (int64_t done = 0; done < n;) {
-    const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, static_cast<size_t>(n - done));
-    if (put < 0 && errno == EINTR) continue;
-    ROTE_CHECK(put >= 0, IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
-    done += put;
-  }
+  ROTE_CHECK(write_all(descriptor_, data, n), IoError, "write ", path_, ": ", reason(), "; nothing of it is left.");
 }
 
 void OutputFile::overwrite(const std::string& begin) {
@@ -102,6 +107,23 @@ void OutputFile::commit(bool sync) {
   const std::string why = reason();
   ::unlink(temporary_.c_str());
   throw IoError(str("write ", path_, ": ", why, "; nothing of it is left."));
+}
+
+AppendFile::AppendFile(const std::string& path, int64_t keep)
+    : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
+  struct stat found = {};
+  const bool is_cut = descriptor_ >= 0 && ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode) && ::ftruncate(descriptor_, keep) == 0;
+  const std::string why = descriptor_ >= 0 && !S_ISREG(found.st_mode) ? "it is there and not a regular file" : reason();
+  if (!is_cut && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  ROTE_CHECK(is_cut, IoError, "write ", path_, ": ", why, "; name another one.");
+}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void AppendFile::write(const std::string& bytes) {
+  ROTE_CHECK(write_all(descriptor_, bytes.data(), static_cast<int64_t>(bytes.size())), IoError, "write ", path_, ": ", reason(), ".");
 }
 
 std::string read_file(const std::string& path) {

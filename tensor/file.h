@@ -1,4 +1,4 @@
-// tensor/file.h — files read whole, and files written so that a reader sees all of one or nothing. No format.
+// tensor/file.h — files read whole, files written so that a reader sees all of one or nothing, and files that grow. No format.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,22 @@ class OutputFile {
 
  private:
   std::string path_, temporary_;
+  int descriptor_ = -1;
+};
+
+// A file that grows at its end, piece by piece; what was written stays there whatever becomes of the process.
+class AppendFile {
+ public:
+  // `keep`: bytes of what is there that stay, the rest is cut off; 0: the file begins anew. Throws IoError, here and below.
+  AppendFile(const std::string& path, int64_t keep);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void write(const std::string& bytes);
+
+ private:
+  std::string path_;
   int descriptor_ = -1;
 };
 

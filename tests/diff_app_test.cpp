@@ -37,6 +37,27 @@ TEST_CASE("rote diff: a planted ulp is named by tensor and element") {
   CHECK(contains(all.out, "\nx f32[2]: 1 of 2 elements differ, first at [1]: 2 and 2.00000024, 1 ulp apart\ny is f32[1] and f32[2]\nz is in b.safetensors alone\n"));
 }
 
+TEST_CASE("rote diff: two run folders with traces are compared by them, update by update") {
+  const AppFolder app;
+  REQUIRE(app.train("a", "--trace_hashes steps --num_threads 1").status == 0);
+  REQUIRE(app.train("b", "--trace_hashes ops --num_threads 2").status == 0);
+  REQUIRE(app.train("c", "--trace_hashes steps --weight_decay 0.5").status == 0);
+  const AppResult equal = app.rote("diff a b"), files = app.rote("diff a/trace.bin b/trace.bin"), differ = app.rote("diff a c"), weights = app.rote("diff a/model.safetensors c/model.safetensors");
+  CHECK(equal.status == 0);
+  CHECK(equal.out == "equal: 12 steps, by hashes of level steps\n");
+  CHECK(files.out == equal.out);
+  CHECK(differ.status == 1);
+  CHECK(differ.out ==
+        "11 of 12 steps differ, the first is step 2\nparameter bert.embeddings.word_embeddings.weight; all gradients are equal: the update did it, by its rate, its decay or its "
+        "moments\n");
+  CHECK(weights.status == 1);
+  CHECK(contains(weights.out, " tensors differ\n"));
+  app.folder.file("c/trace.bin", "rote trace 1 AC-1 steps\n");
+  const AppResult none = app.rote("diff a c");
+  CHECK(none.status == 2);
+  CHECK(none.err == "rote diff: a/trace.bin and c/trace.bin have no step in common; give the traces of two runs of the same steps.\n");
+}
+
 TEST_CASE("rote diff: what cannot be read is exit code 2") {
   const AppFolder app;
   const AppResult none = app.rote("diff model"), missing = app.rote("diff model nowhere");

@@ -31,4 +31,36 @@ TEST_CASE("docs: the hash of reproducibility.md is that of rote hash") {
   CHECK(run_command("cd '" + app.folder.path() + "' && python3 hash.py weights.safetensors").output == expected);
 }
 
+TEST_CASE("docs: the lines of reproducibility.md read a trace, and give the fingerprints of what was saved") {
+  const AppFolder app;
+  REQUIRE(app.train("run", "--trace_hashes ops --num_train_epochs 1").status == 0);
+  const std::string page = read_text(source_folder() + "/docs/reproducibility.md"), fence = "```python\nimport struct, sys\n";
+  const size_t begin = page.find(fence), end = page.find("```\n", begin + 3);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  app.folder.file("trace.py", page.substr(begin + 10, end - begin - 10));
+  const CommandResult read = run_command("cd '" + app.folder.path() + "' && python3 trace.py run/trace.bin");
+  REQUIRE(read.status == 0);
+  const std::vector<std::string> lines = lines_of(read.output);
+  CHECK(lines.size() > 500);
+  CHECK(lines[0].starts_with("0 parameter - - bert.embeddings.word_embeddings.weight "));
+  app.folder.file("check.py", R"(import json, struct, sys
+sys.argv = ["trace.py", "run/trace.bin"]
+import trace_page as trace
+with open("run/model.safetensors", "rb") as file:
+    header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    header.pop("__metadata__", None)
+    weights = file.read()
+last = list(trace.steps("run/trace.bin"))[-1]
+for role, module, op, tensor, value in last[1]:
+    if role == "parameter":
+        x = header[tensor]
+        assert trace.fingerprint(x["dtype"], x["shape"], weights[slice(*x["data_offsets"])]) == value, tensor
+        del header[tensor]
+print("step", last[0], "left", len(header))
+)");
+  const CommandResult checked = run_command("cd '" + app.folder.path() + "' && mv trace.py trace_page.py && python3 check.py | tail -1");
+  CHECK(checked.output == "step 6 left 0\n");
+}
+
 }  // namespace rote::testing

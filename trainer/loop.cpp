@@ -154,6 +154,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   create_scheduler(run.total_updates);
   written_checkpoints_.clear();
   if (!call.resume_from_checkpoint.empty()) resume_from(call.resume_from_checkpoint, run);
+  if (options_.rote.trace_hashes != TraceLevel::no)
+    run.tracer = std::make_unique<Tracer>(*model_, options_.rote.trace_hashes, args_.output_dir + "/" + kTraceFile, state_.global_step, options_.trace_watch);
   for (const auto& [name, param] : model_->named_parameters())
     if (param.requires_grad()) run.leaves.push_back(param);
   run.flops_per_element = 6 * non_embedding_parameters(*model_);
@@ -309,6 +311,7 @@ bool Trainer::run_epoch(Run& run, int64_t epoch) {
     const std::optional<double> loss = forward_and_backward(run, window);
     if (!loss) break;
     update(run, window, *loss);
+    if (run.tracer) run.tracer->end_step();
     if (run.profile) run.profile->end_step();
     state_.epoch = static_cast<double>(epoch) + static_cast<double>(run.micro) / static_cast<double>(run.batches);
     fire(Event::step_end);
@@ -378,9 +381,12 @@ std::optional<double> Trainer::run_window(Run& run, const Window& window) {
   started_ = true;
   clear_status();
   micro_batches_ = static_cast<int64_t>(window.batches.size());
+  if (run.tracer) run.tracer->begin_step(state_.global_step + 1);
   double loss = 0;
   for (size_t i = 0; i < window.batches.size(); ++i) {
     const Profile::Part part(run.profile.get(), "forward and backward");
+    if (run.tracer) run.tracer->batch(window.batches[i]);
+    const Tracer::Watch traced(run.tracer.get());
     if (!window.is_empty()) loss += micro_step(run, window, i, run.consumed);
     count_tokens(run, window.batches[i]);
     run.consumed += static_cast<int64_t>(window.rows[i].size());
@@ -441,6 +447,7 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   }
   fold_gradients(run.leaves);
   if (scaler_) scaler_->unscale_(*optimizer_);
+  if (run.tracer) run.tracer->update_begun(loss);
   run.grad_norm = optim::global_norm(run.leaves);
   if (!std::isfinite(loss) || (!std::isfinite(run.grad_norm) && !scaler_)) stop_non_finite(run, window, loss);
   run.running_loss += loss;
@@ -451,6 +458,7 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   run.updated = true;
   fire(Event::optimizer_step);
   optimizer_->zero_grad();
+  if (run.tracer) run.tracer->update_made();
   ++state_.global_step;
 }
 

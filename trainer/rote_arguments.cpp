@@ -17,6 +17,7 @@ const ArgumentTable<RoteArguments>& RoteArguments::table() {
           field(&R::initial_scale_power, {.name = "initial_scale_power", .help = "with --fp16: the loss scale begins at 2 to this power", .at_least = 0, .below = 25}),
           field(&R::loss_scale_window, {.name = "loss_scale_window", .help = "without overflow, after which the loss scale doubles", .unit = "updates", .at_least = 1, .below = kMany}),
           field(&R::hysteresis, {.name = "hysteresis", .help = "overflows after which the loss scale halves", .at_least = 1, .below = kMany}),
+          field(&R::trace_hashes, {.name = "trace_hashes", .help = "hashes of each update in output_dir/trace.bin, for rote diff and rote replay: of gradients and parameters, of modules' results too, of ops' too"}),
           field(&R::include_tokens_per_second, {.name = "include_tokens_per_second", .help = "train_tokens_per_second at the end"}),
           field(&R::throughput_warmup_steps,
                 {.name = "throughput_warmup_steps", .help = "that rates leave out", .unit = "updates", .at_least = 0, .below = kMany}),

@@ -11,12 +11,18 @@ namespace rote {
 
 inline WordList words_of(Arithmetic) { return {"ac1", "fast"}; }
 
+// What a trace of a run holds of each step: hashes of its batch, loss, gradients and parameters; of what each module gives; of what each op gives and
+// of each gradient that an op's backward gives. Each level holds those before it.
+enum class TraceLevel { no, steps, modules, ops };
+inline WordList words_of(TraceLevel) { return {"no", "steps", "modules", "ops"}; }
+
 // Saved under `rote` in training_args.json. Neither sample_leaf nor arithmetic may change when a run is resumed, or its bits change.
 struct RoteArguments {
   int64_t num_threads = 0;  // 0: all cores; moves no bit of any result
   int64_t sample_leaf = 1;  // consecutive rows whose gradients are one chain
   int64_t memory_limit = 0;  // MB of tensors; 0: none
   Arithmetic arithmetic = Arithmetic::ac1;
+  TraceLevel trace_hashes = TraceLevel::no;
 
   // Of the loss scale of --fp16, 2^exponent with 0 <= exponent <= 24; names of DeepSpeed's configuration.
   int64_t initial_scale_power = 16;

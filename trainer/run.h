@@ -10,6 +10,7 @@
 #include "trainer/debug_underflow_overflow.h"
 #include "trainer/neftune.h"
 #include "trainer/profile.h"
+#include "trainer/trace.h"
 #include "trainer/trainer.h"
 
 namespace rote {
@@ -54,6 +55,7 @@ struct Trainer::Run {
   std::unique_ptr<Profile> profile;     // as is this
   std::unique_ptr<Neftune> neftune;     // where the arguments ask for it, as for
   std::unique_ptr<DebugUnderflowOverflow> debug;
+  std::unique_ptr<Tracer> tracer;
 
   double running_loss = 0, total_loss = 0;
   int64_t last_logged = 0;

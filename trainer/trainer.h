@@ -27,6 +27,7 @@
 #include "trainer/speed.h"
 #include "trainer/state.h"
 #include "trainer/text_forms.h"
+#include "trainer/trace.h"
 
 namespace rote {
 
@@ -68,6 +69,7 @@ struct TrainerOptions {
   MakeOptimizer make_optimizer = {};                      // in place of args.optim, by the same groups
   std::vector<std::shared_ptr<TrainerCallback>> callbacks = {};
   RoteArguments rote = {};
+  TraceWatch trace_watch = {};                            // is shown what --trace_hashes takes the fingerprints of
 };
 
 struct TrainCall {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "autograd/backward.h"
+#include "autograd/op.h"
 #include "autograd/ops.h"
 #include "autograd/status.h"
 
@@ -53,4 +54,22 @@ TEST_CASE("op timer: each op of the thread, forward and backward, as long as it 
   CHECK(inner.ops == std::vector<std::string>{"gelu  [2,3]"});
   CHECK(outer.ops == std::vector<std::string>{"gelu  [2,3]"});
   CHECK(outer.in_order);
+}
+
+TEST_CASE("op observer: who asks is told of each backward too, with the path of its forward and what it gave") {
+  Tensor x = full({2, 3}, 0.5), unused = full({3}, 1.0);
+  requires_grad(x);
+  std::vector<std::string> forwards, backwards;
+  const OpObserver forward_only([&](const Call& call) { forwards.push_back(call.op->row.name); });
+  const OpObserver both([](const Call&) {},
+                        [&](const Call& call, const std::string& path) {
+                          backwards.push_back(str(call.op->row.name, " ", path, " ", describe(call.dout[0]), " ", describe(call.din[0]), call.din.size() > 1 ? str(" ", describe(call.din[1])) : ""));
+                        });
+  {
+    const PathGuard path("layer");
+    backward(sum(mul(x, unused)));
+  }
+  CHECK(forwards[0] == "mul");
+  CHECK(forwards[1] == "sum");
+  CHECK(backwards == std::vector<std::string>{"sum layer f32[] f32[2,3]", "mul layer f32[2,3] f32[2,3] none"});
 }

@@ -105,3 +105,20 @@ TEST_CASE("file: a pipe, a device and a folder are neither read nor replaced, an
   CHECK(std::filesystem::is_symlink(link));
   CHECK(read_file(target) == "new");
 }
+
+TEST_CASE("file: one that grows keeps what is asked, and each piece is there at once") {
+  const TempFolder folder;
+  const std::string path = folder.file("a.bin", "12345");
+  {
+    AppendFile file(path, 3);
+    CHECK(read_file(path) == "123");
+    file.write("ab");
+    CHECK(read_file(path) == "123ab");
+    file.write(std::string("\0c", 2));
+  }
+  CHECK(read_file(path) == std::string("123ab\0c", 7));
+  AppendFile(path, 0).write("new");
+  CHECK(read_file(path) == "new");
+  CHECK(text_of([&] { AppendFile(folder.path(), 0); }).find("write " + folder.path() + ": ") == 0);
+  CHECK(text_of([&] { AppendFile(folder.file("none/a"), 0); }) == "write " + folder.file("none/a") + ": No such file or directory; name another one.");
+}

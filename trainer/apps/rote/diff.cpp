@@ -1,4 +1,4 @@
-// trainer/apps/rote/diff.cpp — `rote diff`: where the bits of two models part. Exit code 0: nowhere, 1: somewhere.
+// trainer/apps/rote/diff.cpp — `rote diff`: where two runs part by their traces, else where the bits of two models do. Exit code 0: nowhere, 1: somewhere.
 #include <cstdio>
 #include <map>
 
@@ -6,6 +6,7 @@
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/apps/rote/weights.h"
 #include "trainer/parser.h"
+#include "trainer/trace_difference.h"
 
 namespace rote::app {
 
@@ -23,8 +24,14 @@ struct DiffArguments {
 }  // namespace
 
 int diff(int argc, char** argv) {
-  const auto parsed = parse_command(argc, argv, Usage{"rote diff", "Where the bits of the weights of two checkpoints, run folders or .safetensors files part.", "A B"}, DiffArguments{});
+  const auto parsed = parse_command(argc, argv, Usage{"rote diff", "Where two runs part by their traces (--trace_hashes), or the bits of the weights of two checkpoints, run folders or .safetensors files.", "A B"}, DiffArguments{});
   ROTE_CHECK(parsed.positional.size() == 2, ArgumentError, parsed.positional.size(), " paths; give two folders or .safetensors files.");
+  const std::optional<std::string> trace = trace_of(parsed.positional[0]), other_trace = trace_of(parsed.positional[1]);
+  if (trace && other_trace) {
+    const TraceComparison comparison = compare_traces(*trace, *other_trace);
+    std::fputs(describe(comparison, parsed.positional[0], parsed.positional[1]).c_str(), stdout);
+    return comparison.is_equal() ? 0 : 1;
+  }
   std::map<std::string, Tensor> sides[2];
   for (size_t side = 0; side < 2; ++side)
     for (auto& [name, x] : weights_of(parsed.positional[side])) sides[side].emplace(name, std::move(x));
