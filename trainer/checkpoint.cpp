@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "kernels/blas.h"
 #include "tensor/file.h"
 #include "tensor/safetensors.h"
 #include "trainer/json_text.h"
@@ -11,6 +12,8 @@
 namespace rote {
 
 namespace fs = std::filesystem;
+
+std::string contract_of(Arithmetic kind) { return kind == Arithmetic::ac1 ? kContract : kNoContract + blas_name(); }
 
 namespace {
 

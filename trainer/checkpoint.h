@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "autograd/arithmetic.h"
 #include "optim/grad_scaler.h"
 
 namespace rote {
 
 inline constexpr const char* kContract = "AC-1";
 inline constexpr const char* kNoContract = "fast: ";  // then the library that multiplies
+std::string contract_of(Arithmetic kind);
 
 // Where a run's randomness and data stand: all that a stateless generator leaves to be saved.
 struct RandomState {

@@ -155,7 +155,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   written_checkpoints_.clear();
   if (!call.resume_from_checkpoint.empty()) resume_from(call.resume_from_checkpoint, run);
   if (options_.rote.trace_hashes != TraceLevel::no)
-    run.tracer = std::make_unique<Tracer>(*model_, options_.rote.trace_hashes, args_.output_dir + "/" + kTraceFile, state_.global_step, options_.trace_watch);
+    run.tracer = std::make_unique<Tracer>(*model_, options_.rote.trace_hashes, args_.output_dir + "/" + kTraceFile, contract_of(options_.rote.arithmetic), state_.global_step,
+                                          options_.trace_watch);
   for (const auto& [name, param] : model_->named_parameters())
     if (param.requires_grad()) run.leaves.push_back(param);
   run.flops_per_element = 6 * non_embedding_parameters(*model_);

@@ -4,7 +4,6 @@
 #include <exception>
 #include <filesystem>
 
-#include "kernels/blas.h"
 #include "nn/config.h"
 #include "nn/pretrained.h"
 #include "nn/state.h"
@@ -27,8 +26,6 @@ void load_weights(nn::Model& model, const SafetensorsFolder& weights, const std:
   const nn::LoadReport report = nn::load_state(model, weights);
   ROTE_CHECK(report.missing.empty() && report.unexpected.empty(), StateError, folder, ": the weights do not fit the model; ", report.text(), ".");
 }
-
-std::string contract_of(Arithmetic kind) { return kind == Arithmetic::ac1 ? kContract : kNoContract + blas_name(); }
 
 std::string fingerprint_of(const data::AnyDataset& dataset) { return dataset.stream != nullptr ? dataset.stream->fingerprint() : ""; }
 

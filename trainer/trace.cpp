@@ -1,5 +1,7 @@
 #include "trainer/trace.h"
 
+#include <cstring>
+
 #include "kernels/fingerprint.h"
 #include "tensor/fingerprint.h"
 
@@ -17,8 +19,17 @@ uint64_t taken_in(std::initializer_list<const std::vector<Tensor>*> lists) {
 
 }  // namespace
 
-Tracer::Tracer(nn::Model& model, TraceLevel level, const std::string& file, int64_t keep, TraceWatch watch)
-    : model_(model), level_(level), writer_(file, level, keep), watch_(std::move(watch)), parameters_(model.named_parameters()) {
+TraceWatch keep_record(Tensor& into, int64_t step, size_t record) {
+  return [&into, step, record](int64_t at, size_t i, const TraceName&, const Tensor& x) {
+    if (at != step || i != record) return;
+    const Tensor plain = contiguous(x);
+    into = empty(x.shape(), {.dtype = x.dtype()});
+    std::memcpy(into.raw(), plain.raw(), static_cast<size_t>(x.numel() * size_of(x.dtype())));
+  };
+}
+
+Tracer::Tracer(nn::Model& model, TraceLevel level, const std::string& file, const std::string& contract, int64_t keep, TraceWatch watch)
+    : model_(model), level_(level), writer_(file, level, contract, keep), watch_(std::move(watch)), parameters_(model.named_parameters()) {
   if (writer_.is_new()) {
     begin_step(keep);
     update_made();

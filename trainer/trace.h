@@ -15,15 +15,17 @@
 namespace rote {
 
 // Is shown each tensor of a trace when its fingerprint is taken: record `record`, from 0, of the update that makes global_step `step`. Later
-// updates write into some of them: what is kept has to be a copy.
+// updates write into some of them: what is kept has to be a copy, and no op may make it, which would be in the trace.
 using TraceWatch = std::function<void(int64_t step, size_t record, const TraceName& name, const Tensor& x)>;
+// Leaves a copy of that one in `into`, which must outlive the run.
+TraceWatch keep_record(Tensor& into, int64_t step, size_t record);
 
 // Of one step in this order: begin_step; for each micro-batch batch(), then a Watch around its forward and backward; where
 // there is something to learn from, update_begun and update_made; end_step.
 class Tracer {
  public:
   // Behind update `keep` of the trace in the file (TraceWriter). The model must outlive it.
-  Tracer(nn::Model& model, TraceLevel level, const std::string& file, int64_t keep, TraceWatch watch = {});
+  Tracer(nn::Model& model, TraceLevel level, const std::string& file, const std::string& contract, int64_t keep, TraceWatch watch = {});
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;

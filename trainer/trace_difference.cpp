@@ -121,7 +121,7 @@ std::string describe(const TraceComparison& c, const std::string& path, const st
   if (c.alone > 0) rest = str("; ", path, " alone goes on for ", c.alone, " more");
   if (c.other_alone > 0) rest = str("; ", other, " alone goes on for ", c.other_alone, " more");
   if (c.cut_otherwise > 0) rest += str("; ", c.cut_otherwise, " are cut into other micro-batches, gradients and parameters alone are compared there");
-  if (!c.first) return str("equal: ", c.compared, " steps, by hashes of level ", word_of(c.level), rest, "\n");
+  if (!c.first) return str("equal: ", c.compared, c.compared == 1 ? " step" : " steps", ", by hashes of level ", word_of(c.level), rest, "\n");
   const TraceDifference& d = *c.first;
   const std::string first = d.at_start ? std::string("as do the parameters that they begin with") : str("the first is step ", d.step);
   std::string text = str(c.differing, " of ", c.compared, " steps differ, ", first, rest, "\n");

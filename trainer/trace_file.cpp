@@ -5,13 +5,12 @@
 
 #include "kernels/check.h"
 #include "kernels/fingerprint.h"
-#include "trainer/checkpoint.h"
 
 namespace rote {
 
 namespace {
 
-constexpr int64_t kMostHeader = 64;
+constexpr int64_t kMostHeader = 256;
 constexpr size_t kFrameHead = sizeof(uint32_t);
 
 template <class T>
@@ -137,12 +136,12 @@ std::optional<TraceStep> TraceReader::next() {
   return step;
 }
 
-TraceWriter::TraceWriter(const std::string& path, TraceLevel level, int64_t keep) {
+TraceWriter::TraceWriter(const std::string& path, TraceLevel level, const std::string& contract, int64_t keep) {
   int64_t kept_bytes = 0;
   if (keep > 0 && is_file(path)) {
     TraceReader before(path);
-    ROTE_CHECK(before.level() == level && before.contract() == kContract, ArgumentError, "trace_hashes: ", path, " holds ", before.contract(), " ", word_of(before.level()),
-               ", this run would go on with ", kContract, " ", word_of(level), "; give --trace_hashes ", word_of(before.level()), " or move the file away.");
+    ROTE_CHECK(before.level() == level && before.contract() == contract, ArgumentError, "trace_hashes: ", path, " holds ", before.contract(), " ", word_of(before.level()),
+               ", this run would go on with ", contract, " ", word_of(level), "; give --trace_hashes ", word_of(before.level()), " or move the file away.");
     // A step is known to lie beyond only when it is read: what it named is then left behind with it.
     TraceReader kept(path);
     for (std::optional<TraceStep> step = before.next(); step && step->step <= keep; step = before.next()) kept.next();
@@ -151,7 +150,7 @@ TraceWriter::TraceWriter(const std::string& path, TraceLevel level, int64_t keep
     for (uint32_t id = 0; id < names_.size(); ++id) written_.emplace(id, id);
   }
   file_ = std::make_unique<AppendFile>(path, kept_bytes);
-  if (kept_bytes == 0) file_->write(str(kTraceMagic, kContract, " ", word_of(level), "\n"));
+  if (kept_bytes == 0) file_->write(str(kTraceMagic, contract, " ", word_of(level), "\n"));
 }
 
 void TraceWriter::write(TraceStep step) {

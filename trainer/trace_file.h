@@ -82,7 +82,7 @@ class TraceWriter {
  public:
   // A trace begins anew, with `keep` > 0 behind update `keep` of the one that is there, if any: what lies beyond is cut off.
   // Throws ArgumentError where that one is of another level or contract, IoError where it cannot be read or written.
-  TraceWriter(const std::string& path, TraceLevel level, int64_t keep);
+  TraceWriter(const std::string& path, TraceLevel level, const std::string& contract, int64_t keep);
 
   TraceNames& names() { return names_; }
   bool is_new() const { return is_new_; }  // nothing of an earlier one has stayed

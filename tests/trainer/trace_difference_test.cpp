@@ -14,13 +14,6 @@ constexpr char kPlace[] = "bert.encoder.layer.1.intermediate.intermediate_act_fn
 
 std::string told(const std::string& a, const std::string& b) { return describe(compare_traces(traced_file(a), traced_file(b)), "a", "b"); }
 
-// Keeps the tensor of one record.
-TraceWatch keep(Tensor& into, int64_t step, size_t record) {
-  return [&into, step, record](int64_t at, size_t i, const TraceName&, const Tensor& x) {
-    if (at == step && i == record) into = from_values(x.shape(), std::vector<float>(contiguous(x).data<float>(), contiguous(x).data<float>() + x.numel()));
-  };
-}
-
 }  // namespace
 
 TEST_CASE("trace difference: a planted ulp is named by step, op and element, at each level as far as it goes") {
@@ -40,8 +33,8 @@ TEST_CASE("trace difference: a planted ulp is named by step, op and element, at 
   CHECK(told(a.path(), b.path()) == str("3 of 5 steps differ, the first is step 3\nop gelu in ", kPlace, ": y, in micro-batch 1 of 2; its inputs are equal: this op did it\n"));
 
   Tensor left, right;
-  run_traced(quiet_args(again.path()), {.watch = keep(left, 3, found.first->record)});
-  run_traced(quiet_args(again.path()), {.plant = plant, .watch = keep(right, 3, found.first->other_record)});
+  run_traced(quiet_args(again.path()), {.watch = keep_record(left, 3, found.first->record)});
+  run_traced(quiet_args(again.path()), {.plant = plant, .watch = keep_record(right, 3, found.first->other_record)});
   const std::optional<Difference> element = difference(left, right);
   REQUIRE(element);
   CHECK(element->elements == 1);
@@ -105,7 +98,7 @@ TEST_CASE("trace difference: an update cut into other micro-batches is compared 
 TEST_CASE("trace difference: traces without a common step, and files that are none, are refused") {
   const TempFolder folder;
   {
-    TraceWriter one(folder.file("one"), TraceLevel::steps, 0), two(folder.file("two"), TraceLevel::steps, 0);
+    TraceWriter one(folder.file("one"), TraceLevel::steps, "AC-1", 0), two(folder.file("two"), TraceLevel::steps, "AC-1", 0);
     one.write({.step = 1, .link = 0, .records = {{one.names().id_of({TraceRole::loss, "", "", ""}), 5}}});
     two.write({.step = 2, .link = 0, .records = {{two.names().id_of({TraceRole::loss, "", "", ""}), 5}}});
   }

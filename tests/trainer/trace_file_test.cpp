@@ -19,7 +19,7 @@ TraceStep step_of(TraceNames& names, int64_t step, uint64_t hash) {
 }
 
 void write_steps(const std::string& path, int64_t from, int64_t to, TraceLevel level = TraceLevel::ops) {
-  TraceWriter writer(path, level, from - 1);
+  TraceWriter writer(path, level, "AC-1", from - 1);
   for (int64_t step = from; step <= to; ++step) writer.write(step_of(writer.names(), step, static_cast<uint64_t>(100 * step)));
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("trace file: a run that goes on behind any step leaves the bytes of on
 TEST_CASE("trace file: names of a step that was never written take no number") {
   const TempFolder folder;
   const std::string path = folder.file("trace.bin");
-  TraceWriter writer(path, TraceLevel::ops, 0);
+  TraceWriter writer(path, TraceLevel::ops, "AC-1", 0);
   writer.names().id_of({TraceRole::op, "", "given up", "y"});
   writer.write(step_of(writer.names(), 1, 7));
   CHECK(text_of(path).find("1: batch: input_ids=7(0)") != std::string::npos);
@@ -110,7 +110,7 @@ TEST_CASE("trace file: a run of another level does not go on in it") {
   const TempFolder folder;
   const std::string path = folder.file("trace.bin");
   write_steps(path, 1, 3);
-  CHECK_THROWS_WITH_AS(TraceWriter(path, TraceLevel::steps, 2),
+  CHECK_THROWS_WITH_AS(TraceWriter(path, TraceLevel::steps, "AC-1", 2),
                        doctest::Contains("holds AC-1 ops, this run would go on with AC-1 steps; give --trace_hashes ops or move the file away."), ArgumentError);
   CHECK(text_of(path).find("\n3:") != std::string::npos);
 }

@@ -1,10 +1,9 @@
 // trainer/apps/rote/env.cpp — `rote env`: what a bug report needs to know of the machine and the build.
 #include <cstdio>
-#include <fstream>
 
-#include "build_info.h"
 #include "kernels/pool.h"
 #include "kernels/table.h"
+#include "trainer/apps/rote/machine.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/checkpoint.h"
 #include "trainer/parser.h"
@@ -20,23 +19,16 @@ struct EnvArguments {
   }
 };
 
-std::string processor() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
 }  // namespace
 
 int env(int argc, char** argv) {
   parse_command(argc, argv, Usage{"rote env", "Processor, instruction set, threads, build and arithmetic contract."}, EnvArguments{});
-  std::printf("rote          %s, commit %s\n", build_info::kVersion, build_info::kCommit);
+  std::printf("rote          %s, commit %s\n", kBuild.version, kBuild.commit);
   std::printf("contract      %s\n", kContract);
   std::printf("processor     %s\n", processor().c_str());
-  std::printf("instructions  %s (built: %s; ROTE_ISA chooses another)\n", kernels<float>().isa, build_info::kIsas);
+  std::printf("instructions  %s (built: %s; ROTE_ISA chooses another)\n", kernels<float>().isa, kBuild.isas);
   std::printf("threads       %d\n", num_threads());
-  std::printf("build         %s, %s, %s\n", build_info::kBuildType, build_info::kCompiler, build_info::kFlags);
+  std::printf("build         %s, %s, %s\n", kBuild.type, kBuild.compiler, kBuild.flags);
   return 0;
 }
 

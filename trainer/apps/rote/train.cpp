@@ -1,18 +1,29 @@
 // trainer/apps/rote/train.cpp — `rote train`: rows and a checkpoint in, a fine-tuned model and its scores out.
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
+#include "kernels/pool.h"
 #include "nn/auto.h"
+#include "nn/state.h"
 #include "tensor/generator.h"
+#include "tensor/hash.h"
+#include "trainer/apps/rote/manifest.h"
+#include "trainer/apps/rote/train.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/argument_files.h"
+#include "trainer/argument_text.h"
+#include "trainer/callbacks.h"
 #include "trainer/parser.h"
+#include "trainer/progress.h"
 #include "trainer/python_text.h"
 #include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
 
 namespace rote::app {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -58,10 +69,34 @@ Seq2SeqTrainingArguments with_lengths(Seq2SeqTrainingArguments args, const DataA
   return args;
 }
 
+// Files and folders that the bits of a run depend on.
+ValueMap inputs_of(const std::vector<std::string>& words, const ModelArguments& model, const TrainSources& sources, const DataArguments& data) {
+  ValueMap inputs;
+  if (const std::string& name = model.model_name_or_path; !name.empty()) inputs = inputs_of_model(nn::model_place(name, options_of(model)));
+  for (const auto* path : {&sources.config_name, &model.tokenizer_name, &sources.train_file, &sources.train_dir, &data.validation_file, &data.validation_dir})
+    if (*path && fs::exists(**path)) inputs.set(**path, Value());
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--config" && i + 1 < words.size()) inputs.set(words[i + 1], Value());
+    if (words[i].starts_with("--config=")) inputs.set(words[i].substr(9), Value());
+  }
+  return inputs;
+}
+
+// Ends training behind a step, in silence.
+void end_behind(Trainer& trainer, int64_t last_step) {
+  trainer.remove_callback<PrinterCallback>();
+  trainer.remove_callback<ProgressCallback>();
+  trainer.on(Event::step_end, [last_step](const TrainerState& state, TrainerControl& control) {
+    if (state.global_step >= last_step) control.should_training_stop = true, control.should_save = control.should_evaluate = control.should_log = false;
+  });
+}
+
 }  // namespace
 
-int train(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{.program = "rote train", .about = kAbout, .config = line_over_file}, ModelArguments{}, TrainSources{}, DataArguments{},
+int train(int argc, char** argv) { return train_by_words(std::vector<std::string>(argv + 1, argv + argc)); }
+
+int train_by_words(const std::vector<std::string>& words, const TrainPart& part) {
+  auto parsed = parse_words(words, Usage{.program = "rote train", .about = kAbout, .config = line_over_file}, ModelArguments{}, TrainSources{}, DataArguments{},
                               Seq2SeqTrainingArguments{{.include_num_input_tokens_seen = TokenCount::all}}, RoteArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, sources, data_args, given, rote_args] = parsed.values;
@@ -98,11 +133,27 @@ int train(int argc, char** argv) {
                                  .processing_class = prepared.processing_class,
                                  .compute_metrics = args.predict_with_generate ? prepared.compute_generated_metrics : prepared.compute_metrics,
                                  .preprocess_logits_for_metrics = args.predict_with_generate ? PreprocessLogits() : prepared.preprocess_logits_for_metrics,
-                                 .rote = rote_args});
+                                 .rote = rote_args,
+                                 .trace_watch = part.watch});
+  RunRecord record{.output_dir = args.output_dir, .words = words, .contract = contract_of(rote_args.arithmetic), .resumes = !checkpoint.empty()};
+  std::optional<ManifestWriter> manifest;
+  if (part.last_step) {
+    end_behind(trainer, *part.last_step);
+  } else {
+    record.arguments = {{"model", to_dict(model_args)}, {"sources", to_dict(sources)}, {"data", to_dict(data_args)}, {"training", to_dict(args)}, {"rote", to_dict(rote_args)}};
+    record.inputs = inputs_of(words, model_args, sources, data_args);
+    record.start_hash = hash_tensors(nn::state_dict(*model));
+    trainer.on(Event::train_begin, [&](const TrainerState&, TrainerControl&) {  // when all that can be wrong with the arguments has shown
+      record.threads = num_threads();
+      manifest.emplace(record);
+    });
+  }
   try {
     const TrainOutput result = trainer.train({.resume_from_checkpoint = checkpoint});
+    if (part.last_step) return 0;
     if (result.interrupted) return kTerminated;
     trainer.save_model(args.output_dir);
+    manifest->finish(hash_tensors(nn::state_dict(*model)), result.global_step);
     trainer.save_state();
     show(args, "train", result.metrics);
     std::vector<std::pair<std::string, Metrics>> splits = {{"train", result.metrics}};

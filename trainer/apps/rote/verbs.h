@@ -22,6 +22,8 @@ int tokenizer(int argc, char** argv);
 int logs(int argc, char** argv);
 int hash(int argc, char** argv);
 int diff(int argc, char** argv);
+int rerun(int argc, char** argv);
+int replay(int argc, char** argv);
 int verify(int argc, char** argv);
 int inspect(int argc, char** argv);
 int convert(int argc, char** argv);
