@@ -1,6 +1,7 @@
 // nn/attention.h — attention as the models call it: heads, who sees whom, keys and values kept while decoding. The arithmetic is the op's.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "autograd/ops/attention.h"
@@ -39,6 +40,8 @@ inline AttendOptions seeing(const CausalMask& m) { return {.mask = m.mask, .bias
 struct AttentionResult {
   Tensor context;         // [B,T,H·D]
   Tensor probabilities;   // [B,H,T,S], where asked for; without them nothing of size T·S is made
+
+  auto parts() const { return std::tie(context, probabilities); }
 };
 // q [B,H,T,D], k and v [B,G,S,D], where each key head serves H/G query heads. Vaswani et al. 2017; Ainslie et al. 2023, arXiv:2305.13245
 AttentionResult attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options);

@@ -183,6 +183,7 @@ ModelOutput Model::operator()(const Batch& batch) {
   std::vector<Tensor> outputs;
   for (const ModelOutput::Field& field : output.fields()) outputs.insert(outputs.end(), field.values.begin(), field.values.end());
   after_call(inputs, outputs);
+  show_call({}, CallValue::of(output));
   return output;
 }
 

@@ -30,10 +30,11 @@ std::string Module::class_name() const { return short_type_name(typeid(*this)); 
 
 struct Module::Hooks {
   struct One {
-    int64_t id;
-    ForwardPreHook before;
-    ForwardHook after;
-    BackwardHook backward;
+    int64_t id = 0;
+    ForwardPreHook before = nullptr;
+    ForwardHook after = nullptr;
+    BackwardHook backward = nullptr;
+    CallHook shown = nullptr;
   };
   std::vector<One> all;
   int64_t next_id = 0;
@@ -47,15 +48,19 @@ struct Module::Hooks {
 
 int64_t Module::register_forward_pre_hook(ForwardPreHook hook) {
   if (!hooks_) hooks_ = std::make_shared<Hooks>();
-  return hooks_->add({0, std::move(hook), nullptr, nullptr});
+  return hooks_->add({.before = std::move(hook)});
 }
 int64_t Module::register_forward_hook(ForwardHook hook) {
   if (!hooks_) hooks_ = std::make_shared<Hooks>();
-  return hooks_->add({0, nullptr, std::move(hook), nullptr});
+  return hooks_->add({.after = std::move(hook)});
 }
 int64_t Module::register_backward_hook(BackwardHook hook) {
   if (!hooks_) hooks_ = std::make_shared<Hooks>();
-  return hooks_->add({0, nullptr, nullptr, std::move(hook)});
+  return hooks_->add({.backward = std::move(hook)});
+}
+int64_t Module::register_call_hook(CallHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<Hooks>();
+  return hooks_->add({.shown = std::move(hook)});
 }
 
 void Module::remove_hook(int64_t id) {
@@ -80,6 +85,11 @@ void Module::after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& 
       if (x.impl() == outputs[0].impl()) outputs[0] = reshape(x, {x.shape().begin(), x.shape().end()});
     register_hook(outputs[0], [this, hook = one.backward](const Tensor& dy) { return hook(*this, dy); });
   }
+}
+
+void Module::show_call(const std::vector<CallValue>& inputs, const CallValue& output) {
+  for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all))
+    if (one.shown) one.shown(*this, inputs, output);
 }
 
 void Module::check_name(const std::string& name) const {

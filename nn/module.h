@@ -4,7 +4,9 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -26,6 +28,33 @@ struct NamedModule {
   Module* module;
 };
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+// What a call was given or gave, as its type says: a Tensor, none (an undefined one, an empty optional), a tuple (also a struct whose parts()
+// gives one) or something else.
+struct CallValue {
+  enum class Kind { other, none, tensor, tuple };
+  Kind kind = Kind::other;
+  Tensor tensor = {};
+  std::vector<CallValue> items = {};  // of a tuple
+
+  static CallValue of(const Tensor& x) { return {x.defined() ? Kind::tensor : Kind::none, x}; }
+  template <class T>
+  static CallValue of(const std::optional<T>& x) { return x ? of(*x) : CallValue{Kind::none}; }
+  template <class A, class B>
+  static CallValue of(const std::pair<A, B>& x) { return {Kind::tuple, {}, {of(x.first), of(x.second)}}; }
+  template <class... T>
+  static CallValue of(const std::tuple<T...>& x) {
+    return std::apply([](const auto&... item) { return CallValue{Kind::tuple, {}, {of(item)...}}; }, x);
+  }
+  template <class T>
+  static CallValue of(const T& x) {
+    if constexpr (requires { x.parts(); }) return of(x.parts());
+    else return {};
+  }
+};
+// After each call, when the other hooks have run: what its arguments were that are Tensors, and its result. Other arguments are what keyword
+// arguments are in the reference, and not shown.
+using CallHook = std::function<void(Module& module, const std::vector<CallValue>& inputs, const CallValue& output)>;
 
 // Before and after each call of a module, with the tensors among its arguments and those that it gave. What a ForwardHook puts in the place
 // of a layer's one Tensor goes on; of other results the tensors are shown only.
@@ -66,6 +95,7 @@ class Module {
   // Hooks run in order of registration; remove_hook takes what registering gave.
   int64_t register_forward_pre_hook(ForwardPreHook hook);
   int64_t register_forward_hook(ForwardHook hook);
+  int64_t register_call_hook(CallHook hook);
   int64_t register_backward_hook(BackwardHook hook);
   void remove_hook(int64_t id);
 
@@ -80,6 +110,7 @@ class Module {
   bool is_hooked() const { return hooks_ != nullptr; }
   void before_call(const std::vector<Tensor>& inputs);
   void after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
+  void show_call(const std::vector<CallValue>& inputs, const CallValue& output);
 
   struct TensorRef {
     const char* name;
@@ -168,6 +199,9 @@ class Layer : public Base {
     collect(outputs, result);
     this->after_call(inputs, outputs);
     if constexpr (std::is_same_v<Result, Tensor>) result = outputs.at(0);
+    std::vector<CallValue> given;
+    for (const Tensor& x : inputs) given.push_back(CallValue::of(x));
+    this->show_call(given, CallValue::of(result));
     return result;
   }
 

@@ -50,19 +50,6 @@ Magnitudes magnitudes_of(const Tensor& x) {
 
 }  // namespace
 
-FrameValue FrameValue::tuple(std::vector<FrameValue> parts) {
-  FrameValue value;
-  value.kind = Kind::tuple;
-  value.parts = std::move(parts);
-  return value;
-}
-
-FrameValue FrameValue::other() {
-  FrameValue value;
-  value.kind = Kind::other;
-  return value;
-}
-
 DebugUnderflowOverflow::DebugUnderflowOverflow(nn::Module& model, int64_t max_frames_to_save, std::vector<int64_t> trace_batch_nums,
                                                std::optional<int64_t> abort_after_batch_num, std::function<void(const std::string&)> print)
     : model_(model),
@@ -79,10 +66,8 @@ DebugUnderflowOverflow::DebugUnderflowOverflow(nn::Module& model, int64_t max_fr
   };
   count(model);
   for (auto& [module, watched] : watched_)
-    watched.hook = module->register_forward_hook([this](nn::Module& called, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
-      std::vector<FrameValue> given(inputs.begin(), inputs.end()), results(outputs.begin(), outputs.end());
-      after_forward(called, FrameValue::tuple(std::move(given)),
-                    results.empty() ? FrameValue::other() : results.size() == 1 ? results[0] : FrameValue::tuple(std::move(results)));
+    watched.hook = module->register_call_hook([this, of = &watched](nn::Module& called, const std::vector<nn::CallValue>& inputs, const nn::CallValue& output) {
+      for (int i = 0; i < of->frames; ++i) make_frame(called, *of, inputs, output);
     });
 }
 
@@ -97,13 +82,7 @@ void DebugUnderflowOverflow::print(const std::string& text) const {
 
 void DebugUnderflowOverflow::begin_batch() { frame_ += str("\n\n", kMargin, " *** Starting batch number=", batch_, " ***\n", kColumns, "\n"); }
 
-void DebugUnderflowOverflow::after_forward(nn::Module& module, const FrameValue& inputs, const FrameValue& output) {
-  const auto watched = watched_.find(&module);
-  ROTE_CHECK(watched != watched_.end(), ArgumentError, "DebugUnderflowOverflow: ", module.class_name(), " is no part of the model that is watched.");
-  for (int i = 0; i < watched->second.frames; ++i) make_frame(module, watched->second, inputs, output);
-}
-
-void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watched, const FrameValue& inputs, const FrameValue& output) {
+void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watched, const std::vector<nn::CallValue>& inputs, const nn::CallValue& output) {
   const bool is_traced = std::find(trace_.begin(), trace_.end(), batch_) != trace_.end();
   if (is_traced) frames_.clear();
   if (!begun_) begin_batch();
@@ -114,9 +93,7 @@ void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watch
 
   frame_ += str(kMargin, " ", watched.name, " ", module.class_name());
   for (const auto& [name, param] : module.own_parameters()) add_tensor(param, name);
-  if (inputs.kind == FrameValue::Kind::tuple)
-    for (size_t i = 0; i < inputs.parts.size(); ++i) add_tensors(inputs.parts[i], str("input[", i, "]"), 0);
-  else add_tensors(inputs, "input", 0);
+  for (size_t i = 0; i < inputs.size(); ++i) add_tensors(inputs[i], str("input[", i, "]"), 0);
   add_tensors(output, "output", 2);
   frames_.push_back(std::move(frame_));
   frame_.clear();
@@ -139,17 +116,17 @@ void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watch
 }
 
 // depth: how many levels of tuples are looked into.
-void DebugUnderflowOverflow::add_tensors(const FrameValue& value, const std::string& context, int depth) {
+void DebugUnderflowOverflow::add_tensors(const nn::CallValue& value, const std::string& context, int depth) {
   switch (value.kind) {
-    case FrameValue::Kind::tensor: return add_tensor(value.tensor, context);
-    case FrameValue::Kind::none: frame_ += "\n" + right("None") + context; return;
-    case FrameValue::Kind::tuple:
+    case nn::CallValue::Kind::tensor: return add_tensor(value.tensor, context);
+    case nn::CallValue::Kind::none: frame_ += "\n" + right("None") + context; return;
+    case nn::CallValue::Kind::tuple:
       if (depth > 0) {
-        for (size_t i = 0; i < value.parts.size(); ++i) add_tensors(value.parts[i], str(context, "[", i, "]"), depth - 1);
+        for (size_t i = 0; i < value.items.size(); ++i) add_tensors(value.items[i], str(context, "[", i, "]"), depth - 1);
         return;
       }
       [[fallthrough]];
-    case FrameValue::Kind::other: frame_ += "\n" + right("not a tensor") + context;
+    case nn::CallValue::Kind::other: frame_ += "\n" + right("not a tensor") + context;
   }
 }
 

@@ -14,19 +14,6 @@
 
 namespace rote {
 
-// What a module took or gave, as a frame shows it: a tensor, nothing, a tuple of these, or anything else.
-struct FrameValue {
-  enum class Kind { tensor, none, tuple, other };
-  Kind kind = Kind::none;
-  Tensor tensor = {};
-  std::vector<FrameValue> parts = {};  // of a tuple
-
-  FrameValue() = default;
-  FrameValue(const Tensor& x) : kind(x.defined() ? Kind::tensor : Kind::none), tensor(x) {}
-  static FrameValue tuple(std::vector<FrameValue> parts);
-  static FrameValue other();
-};
-
 // Stands on a model from its making to its end and makes a frame of each forward of a module: its class, its parameters, inputs and outputs with their
 // smallest and largest magnitude. Where one holds Inf or NaN the last frames are printed and NonFiniteError ends the forward. Batches in
 // trace_batch_nums (from 0) are printed as they run, and end no run; after abort_after_batch_num a StateError does. Only forwards are looked at.
@@ -38,21 +25,18 @@ class DebugUnderflowOverflow {
   DebugUnderflowOverflow(const DebugUnderflowOverflow&) = delete;
   DebugUnderflowOverflow& operator=(const DebugUnderflowOverflow&) = delete;
 
-  // What the hooks call. A module that calls its parts by itself may do so too; one that hangs on two parents makes two frames.
-  void after_forward(nn::Module& module, const FrameValue& inputs, const FrameValue& output);
-
   // The last frames, each some lines.
   const std::deque<std::string>& frames() const { return frames_; }
 
  private:
   struct Watched {
     std::string name;
-    int frames = 0;  // of one call
+    int frames = 0;  // of one call: as many as parents that lead there
     int64_t hook = 0;
   };
 
-  void make_frame(nn::Module& module, const Watched& watched, const FrameValue& inputs, const FrameValue& output);
-  void add_tensors(const FrameValue& value, const std::string& context, int depth);
+  void make_frame(nn::Module& module, const Watched& watched, const std::vector<nn::CallValue>& inputs, const nn::CallValue& output);
+  void add_tensors(const nn::CallValue& value, const std::string& context, int depth);
   void add_tensor(const Tensor& x, const std::string& context);
   void begin_batch();
   void print(const std::string& text) const;

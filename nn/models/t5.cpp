@@ -129,7 +129,11 @@ T5FeedForward::T5FeedForward(const T5Config& c) : wo(c.d_ff, c.d_model, {.bias =
   add_modules({{"wo", wo}, {"dropout", dropout}, {"act", act}});
 }
 
-Tensor T5FeedForward::forward(const Tensor& x) { return wo(dropout(wi ? act((*wi)(x)) : act((*wi_0)(x)) * (*wi_1)(x))); }
+Tensor T5FeedForward::forward(const Tensor& x) {
+  Tensor y = act(wi ? (*wi)(x) : (*wi_0)(x));
+  if (wi_1) y = y * (*wi_1)(x);
+  return wo(dropout(y));
+}
 
 T5LayerSelfAttention::T5LayerSelfAttention(const T5Config& c, bool with_bias, bool bidirectional)
     : SelfAttention(c, with_bias, bidirectional), layer_norm(c.d_model, {.eps = c.layer_norm_epsilon}), dropout(c.dropout_rate) {

@@ -41,11 +41,8 @@ struct T5Config : Config {
   std::optional<int64_t> decoder_start() const override { return decoder_start_token_id.value_or(pad_token_id.value_or(0)); }
 };
 
-struct T5AttentionInput {
-  Tensor x;                      // [B,T,C]
-  KeyValueCache::Pair seen;      // keys and values that are there already; none: of x itself
-  Tensor bias;                   // [1,H,T,S] or none
-  AttendOptions options;
+struct T5LayerNorm : RMSNorm {
+  using RMSNorm::RMSNorm;
 };
 
 struct T5Attention : Layer<T5Attention> {
@@ -58,7 +55,10 @@ struct T5Attention : Layer<T5Attention> {
 
   T5Attention(const T5Config& c, bool with_bias, bool bidirectional);
   AttentionResult forward(const Tensor& x, const KeyValueCache::Pair& seen, const AttendOptions& options);
-  KeyValueCache::Pair keys_of(const Tensor& x) { return {split_heads(k(x), heads), split_heads(v(x), heads)}; }
+  KeyValueCache::Pair keys_of(const Tensor& x) {
+    const CallGuard guard(*this);
+    return {split_heads(k(x), heads), split_heads(v(x), heads)};
+  }
   // [samples,H,T,S], the same for each, for queries at the last T of S positions, or of keys elsewhere.
   Tensor position_bias(int64_t samples, int64_t T, int64_t S);
 };
@@ -76,7 +76,7 @@ struct T5FeedForward : Layer<T5FeedForward> {  // wi and wo, or wi_0, wi_1 and w
 
 struct T5LayerSelfAttention : Layer<T5LayerSelfAttention> {
   T5Attention SelfAttention;
-  RMSNorm layer_norm;
+  T5LayerNorm layer_norm;
   Dropout dropout;
 
   T5LayerSelfAttention(const T5Config& c, bool with_bias, bool bidirectional);
@@ -85,7 +85,7 @@ struct T5LayerSelfAttention : Layer<T5LayerSelfAttention> {
 
 struct T5LayerCrossAttention : Layer<T5LayerCrossAttention> {
   T5Attention EncDecAttention;
-  RMSNorm layer_norm;
+  T5LayerNorm layer_norm;
   Dropout dropout;
 
   explicit T5LayerCrossAttention(const T5Config& c);
@@ -94,7 +94,7 @@ struct T5LayerCrossAttention : Layer<T5LayerCrossAttention> {
 
 struct T5LayerFF : Layer<T5LayerFF> {
   T5FeedForward DenseReluDense;
-  RMSNorm layer_norm;
+  T5LayerNorm layer_norm;
   Dropout dropout;
 
   explicit T5LayerFF(const T5Config& c);
@@ -117,6 +117,8 @@ struct T5Block : Layer<T5Block> {
 
   struct Result {
     Tensor context, self_probabilities, cross_probabilities;
+
+    auto parts() const { return std::tie(context, self_probabilities, cross_probabilities); }
   };
   T5Block(const T5Config& c, bool first, bool decoder);
   Result forward(const Tensor& x, size_t i, const AttendOptions& options, const DecoderSurroundings& in);
@@ -127,7 +129,7 @@ struct T5Stack : Layer<T5Stack> {
   const bool decoder;
   Embedding embed_tokens;
   ModuleList<T5Block> block;
-  RMSNorm final_layer_norm;
+  T5LayerNorm final_layer_norm;
   Dropout dropout;
 
   T5Stack(const T5Config& c, bool decoder);

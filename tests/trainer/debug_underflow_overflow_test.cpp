@@ -1,6 +1,11 @@
 // tests/trainer/debug_underflow_overflow_test.cpp — the frames of forwards: the worked example of the reference, T5's overflow in f16, what is printed when.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
 #include "autograd/ops.h"
 #include "nn/linear.h"
 #include "nn/models/t5.h"
@@ -18,18 +23,17 @@ struct Identity : nn::Layer<Identity> {
   Tensor forward(const Tensor& x) { return x; }
 };
 
-// Of the reference's worked example, which returns a tuple and a dict: it tells of those itself.
-struct Block : nn::Module {
+// Of the reference's worked example.
+struct Block : nn::Layer<Block> {
   nn::Linear fc{2, 2};
   ReLU act;
   Block() { add_modules({{"fc", fc}, {"act", act}}); }
-  Tensor call(const Tensor& x, DebugUnderflowOverflow& debug) {
-    const Tensor y = act(fc(x));
-    debug.after_forward(*this, FrameValue::tuple({x}), FrameValue::tuple({y, FrameValue()}));
-    return y;
-  }
+  std::tuple<Tensor, std::optional<Tensor>> forward(const Tensor& x) { return {act(fc(x)), std::nullopt}; }
 };
-struct M : nn::Module {
+struct M : nn::Layer<M> {
+  struct Output {
+    Tensor logits;
+  };
   Block block;
   Identity drop;
   Tensor scale = from_values({1}, std::vector<float>{3});
@@ -39,11 +43,8 @@ struct M : nn::Module {
     copy_elements(block.fc.weight, from_values({2, 2}, std::vector<float>{0.5f, -1, 2, 0.25f}));
     copy_elements(block.fc.bias, from_values({2}, std::vector<float>{0, 0.125f}));
   }
-  void call(float a, float b, DebugUnderflowOverflow& debug) {
-    const Tensor x = from_values({1, 2}, std::vector<float>{a, b});
-    drop(mul(block.call(x, debug), scale));
-    debug.after_forward(*this, FrameValue::tuple({x}), FrameValue::other());
-  }
+  Output forward(const Tensor& x) { return {drop(mul(std::get<0>(block(x)), scale))}; }
+  void call(float a, float b) { (*this)(from_values({1, 2}, std::vector<float>{a, b})); }
 };
 
 // The message of what f throws.
@@ -116,9 +117,9 @@ TEST_CASE("debug: the worked example of the contract, byte for byte") {
   M model;
   std::string text;
   DebugUnderflowOverflow debug(model, 21, {}, {}, [&](const std::string& line) { text += line; });
-  model.call(1, 2, debug);
+  model.call(1, 2);
   CHECK(text.empty());
-  CHECK(refusal([&] { model.call(1.5e38f, 0, debug); }).find("DebugUnderflowOverflow: inf/nan detected, aborting") == 0);
+  CHECK(refusal([&] { model.call(1.5e38f, 0); }).find("DebugUnderflowOverflow: inf/nan detected, aborting") == 0);
   CHECK(text == kWorkedExample);
 }
 
@@ -126,9 +127,9 @@ TEST_CASE("debug: traced batches are printed as they run, and a number of batche
   M model;
   std::string text;
   DebugUnderflowOverflow debug(model, 21, {1}, 1, [&](const std::string& line) { text += line; });
-  model.call(1, 2, debug);
+  model.call(1, 2);
   CHECK(text.empty());
-  CHECK(refusal([&] { model.call(2, 1, debug); }) == "DebugUnderflowOverflow: aborting after 2 batches due to `abort_after_batch_num=1` arg");
+  CHECK(refusal([&] { model.call(2, 1); }) == "DebugUnderflowOverflow: aborting after 2 batches due to `abort_after_batch_num=1` arg");
   CHECK(text.find("\n\n                  *** Starting batch number=1 ***\nabs min  abs max  metadata\n                  block.fc Linear\n") == 0);
   CHECK(text.find("                   M\n") != std::string::npos);
 }
@@ -137,41 +138,68 @@ TEST_CASE("debug: no more frames than asked for are kept, integers and empty ten
   M model;
   {
     DebugUnderflowOverflow debug(model, 2);
-    model.call(1, 2, debug);
+    model.call(1, 2);
     CHECK(debug.frames().size() == 2);
-    debug.after_forward(model.drop, FrameValue::tuple({from_values({2}, std::vector<int64_t>{-3, 7}), empty({0})}), FrameValue(Tensor()));
-    CHECK(debug.frames().back().find("3.00e+00 7.00e+00 input[0]\n   not applicable input[1]\n             None output") != std::string::npos);
-    Identity stranger;
-    CHECK_THROWS_WITH_AS(debug.after_forward(stranger, FrameValue(), FrameValue()), "DebugUnderflowOverflow: Identity is no part of the model that is watched.", ArgumentError);
+    struct Kinds : nn::Layer<Kinds> {
+      Tensor forward(const Tensor&, const Tensor&, int64_t) { return {}; }
+    } kinds;
+    DebugUnderflowOverflow other(kinds);
+    kinds(from_values({2}, std::vector<int64_t>{-3, 7}), empty({0}), 5);
+    CHECK(other.frames().back().find("3.00e+00 7.00e+00 input[0]\n   not applicable input[1]\n             None output") != std::string::npos);
   }
   model.drop(full({1}, INFINITY));
   CHECK_THROWS_AS(DebugUnderflowOverflow(model, 0), ArgumentError);
 }
 
-// As in the documents of transformers: the feed-forward's last product overflows in f16, and the dropout behind it is the first to show an infinity
-// among its inputs where the frame of wo shows it among its outputs.
-TEST_CASE("debug: T5's feed-forward that overflows in f16 is found by its path and classes") {
+// The scenario of the reference's documentation: the feed-forward of a block gives 6.27e+04, and the dropout behind it divides by what it keeps.
+TEST_CASE("debug: T5's feed-forward overflows f16 in the dropout behind it, under the reference's names") {
+  manual_seed(7);
   auto config = std::make_shared<nn::T5Config>();
-  config->vocab_size = 31, config->d_model = 16, config->d_kv = 6, config->d_ff = 28, config->num_layers = 2, config->num_decoder_layers = 2, config->num_heads = 2;
+  config->vocab_size = 8;
+  config->d_model = 4, config->d_kv = 2, config->d_ff = 4, config->num_heads = 2, config->num_layers = 3;
   config->feed_forward_proj = "gated-gelu";
-  config->decoder_start_token_id = 0;
-  manual_seed(1);
   nn::T5ForConditionalGeneration model(config);
-  model.eval();
-  for (auto& [name, param] : model.named_parameters())
-    if (name == "encoder.block.1.layer.1.DenseReluDense.wo.weight") fill(param, 3e4);
-  std::string text;
-  DebugUnderflowOverflow debug(model, 21, {}, {}, [&](const std::string& line) { text += line; });
+  nn::T5FeedForward& ff = model.encoder.block[2].layer.feed_forward.DenseReluDense;
   nn::Batch batch;
-  batch.set("input_ids", from_values({1, 4}, std::vector<int64_t>{3, 4, 5, 1}));
-  batch.set("labels", from_values({1, 2}, std::vector<int64_t>{3, 1}));
-  const NoGrad no_grad;
-  const AutocastGuard precision(DType::f16);
-  CHECK(refusal([&] { model(batch); }).find("inf/nan detected") != std::string::npos);
-  CAPTURE(text);
-  CHECK(text.find("output has infs\n") == 0);
-  CHECK(text.find("\n                  encoder.block.1.layer.1.DenseReluDense.wo Linear\n") != std::string::npos);
-  CHECK(text.find("inf output\n") != std::string::npos);
+  const Tensor ids = from_values({1, 4}, std::vector<int64_t>{3, 5, 2, 6});
+  batch.set("input_ids", ids);
+  batch.set("labels", ids);
+  model.to(DType::f16);
+  for (const Tensor& w : {ff.wi_0->weight, ff.wi_1->weight}) fill(w, 2.0);
+  const auto run = [&](double weight) {
+    fill(ff.wo.weight, weight);
+    const RunScopeGuard scope({.seed = 7, .samples = 1});  // the same elements are dropped each time
+    model(batch);
+  };
+  float largest = 0;
+  const int64_t probe = ff.wo.register_forward_hook([&](nn::Module&, const std::vector<Tensor>&, std::vector<Tensor>& out) {
+    const Tensor y = converted(out[0], DType::f32);
+    for (int64_t i = 0; i < y.numel(); ++i) largest = std::max(largest, std::abs(y.data<float>()[i]));
+  });
+  run(1.0);
+  ff.wo.remove_hook(probe);
+  REQUIRE(largest > 1);
+
+  std::string text;
+  const DebugUnderflowOverflow debug(model, 21, {}, {}, [&](const std::string& more) { text += more; });
+  CHECK_THROWS_AS(run(62700 / largest), NonFiniteError);
+  CHECK(text.find("output has infs\n\nDetected inf/nan during batch_number=0\nLast 21 forward frames:\nabs min  abs max  metadata\n") == 0);
+  const std::string path = "                  encoder.block.2.layer.1.";
+  size_t at = 0;
+  for (const char* title : {"layer_norm T5LayerNorm", "DenseReluDense.wi_0 Linear", "DenseReluDense.act NewGELUActivation", "DenseReluDense.wi_1 Linear",
+                                   "DenseReluDense.dropout Dropout", "DenseReluDense.wo Linear", "DenseReluDense T5DenseGatedActDense", "dropout Dropout"}) {
+    CAPTURE(title);
+    const size_t found = text.find("\n" + path + title + "\n", at);
+    REQUIRE(found != std::string::npos);
+    at = found;
+  }
+  const std::string last = text.substr(at);
+  CHECK(last.find(" 6.27e+04 input[0]\n") != std::string::npos);
+  CHECK(last.ends_with("      inf output\n\n\n\n"));
+  for (const char* title : {"encoder.block.2.layer.0 T5LayerSelfAttention", "encoder.block.1 T5Block", "encoder.block.1.layer.1 T5LayerFF"}) {
+    CAPTURE(title);
+    CHECK(text.find(std::string("                  ") + title + "\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("--debug underflow_overflow: the run ends where Inf or NaN shows, with the frames") {

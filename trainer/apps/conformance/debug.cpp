@@ -16,11 +16,11 @@ using json = nlohmann::ordered_json;  // parameters are in the order in which th
 
 // A value of a recipe: what a frame shows of it, and what `item` finds in it.
 struct Held {
-  FrameValue shown;
+  nn::CallValue shown{nn::CallValue::Kind::none};
   std::vector<std::pair<std::string, Held>> items = {};  // of a tuple, a list (by index), a dict
 
   Held() = default;
-  Held(const Tensor& x) : shown(x) {}
+  Held(const Tensor& x) : shown(nn::CallValue::of(x)) {}
 };
 using Names = std::map<std::string, Held>;
 
@@ -50,11 +50,11 @@ Tensor tensor_of(const json& nested) {
 
 Held compound(const char* kind, std::vector<std::pair<std::string, Held>> items) {
   Held held;
-  held.shown = FrameValue::other();
+  held.shown = {};
   if (std::string(kind) == "tuple") {
-    std::vector<FrameValue> parts;
+    std::vector<nn::CallValue> parts;
     for (const auto& [name, part] : items) parts.push_back(part.shown);
-    held.shown = FrameValue::tuple(std::move(parts));
+    held.shown = {nn::CallValue::Kind::tuple, {}, std::move(parts)};
   }
   held.items = std::move(items);
   return held;
@@ -86,19 +86,18 @@ Held value_of(const json& text, const Names& names) {
     }
   }
   Held held;
-  held.shown = FrameValue::other();
+  held.shown = {};
   return held;
 }
 
-// A module as its recipe says. It calls its parts by itself and tells `debug` of each.
+// A module as its recipe says, called with values of any kind.
 struct Recipe : nn::Module {
   json recipe;
   std::vector<std::pair<std::string, std::unique_ptr<Tensor>>> tensors;
   std::vector<std::unique_ptr<Recipe>> owned;
   std::vector<std::pair<std::string, Recipe*>> children;
-  DebugUnderflowOverflow** debug;
 
-  Recipe(const json& from, DebugUnderflowOverflow** watcher, Recipe* root = nullptr) : recipe(from), debug(watcher) {
+  explicit Recipe(const json& from, Recipe* root = nullptr) : recipe(from) {
     if (root == nullptr) root = this;
     for (const char* name : {"weight", "bias"})
       if (recipe.contains(name) && !recipe.at(name).is_null()) add_tensor(name, recipe.at(name), true);
@@ -122,7 +121,7 @@ struct Recipe : nn::Module {
   void add_child(const std::string& name, const json& from, Recipe& root) {
     Recipe* child = nullptr;
     if (from.contains("shared")) child = root.find(from.at("shared"));
-    else child = owned.emplace_back(std::make_unique<Recipe>(from, debug, &root)).get();
+    else child = owned.emplace_back(std::make_unique<Recipe>(from, &root)).get();
     children.emplace_back(name, child);
     add_module(name, *child);
   }
@@ -143,9 +142,9 @@ struct Recipe : nn::Module {
 
   Held call(const std::vector<Held>& args, const Names& keywords) {
     const Held result = run(args, keywords);
-    std::vector<FrameValue> inputs;
+    std::vector<nn::CallValue> inputs;
     for (const Held& one : args) inputs.push_back(one.shown);
-    (*debug)->after_forward(*this, FrameValue::tuple(std::move(inputs)), result.shown);
+    show_call(inputs, result.shown);
     return result;
   }
 
@@ -195,15 +194,13 @@ struct Recipe : nn::Module {
 
 std::string run_case(const json& one) {
   const NoGrad no_grad;
-  DebugUnderflowOverflow* watcher = nullptr;
-  Recipe model(one.at("module"), &watcher);
+  Recipe model(one.at("module"));
   const json& options = one.at("options");
   std::string text;
   std::optional<int64_t> abort_after;
   if (options.contains("abort_after_batch_num")) abort_after = options.at("abort_after_batch_num").get<int64_t>();
-  DebugUnderflowOverflow debug(model, options.value("max_frames_to_save", int64_t{21}), options.value("trace_batch_nums", std::vector<int64_t>()), abort_after,
+  const DebugUnderflowOverflow debug(model, options.value("max_frames_to_save", int64_t{21}), options.value("trace_batch_nums", std::vector<int64_t>()), abort_after,
                                [&](const std::string& line) { text += line; });
-  watcher = &debug;
   for (size_t i = 0; i < one.at("calls").size(); ++i) {
     const json &call = one.at("calls")[i], &expected = one.at("expect").at(i);
     std::vector<Held> args;
