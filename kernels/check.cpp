@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <vector>
 
 namespace rote {
+
+std::string detail::written(const Printed* parts, size_t count) {
+  std::ostringstream out;
+  for (size_t i = 0; i < count; ++i) parts[i].write(out, parts[i].value);
+  return out.str();
+}
 
 namespace {
 

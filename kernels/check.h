@@ -5,8 +5,9 @@
 
 #include <cstdint>
 #include <exception>
-#include <sstream>
+#include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,13 +41,48 @@ using StateError = ErrorOf<ErrorKind::state>;
 using IoError = ErrorOf<ErrorKind::io>;
 using NonFiniteError = ErrorOf<ErrorKind::non_finite>;
 
+namespace detail {
+
+// A value and how it is written. Call sites are many: each builds an array of these and calls one function.
+struct Printed {
+  const void* value;
+  void (*write)(std::ostream& out, const void* value);
+};
+template <class T>
+void write_value(std::ostream& out, const void* value) {
+  out << *static_cast<const T*>(value);
+}
+inline void write_text(std::ostream& out, const void* value) { out << static_cast<const char*>(value); }
+
+template <class T>
+Printed printed(const T& value) {
+  if constexpr (std::is_array_v<T>) return {value, write_text};
+  else return {&value, write_value<T>};
+}
+std::string written(const Printed* parts, size_t count);
+
+}  // namespace detail
+
 // str(a, b, …): the arguments written one after the other.
 template <class... A>
 std::string str(const A&... a) {
-  std::ostringstream out;
-  (out << ... << a);
-  return out.str();
+  const detail::Printed parts[] = {detail::printed(a)...};
+  return detail::written(parts, sizeof...(A));
 }
+
+namespace detail {
+
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(const Printed* parts, size_t count) {
+  throw E(written(parts, count));
+}
+template <class E, class... A>
+[[noreturn]] void fail(const A&... a) {
+  const Printed parts[] = {printed(a)...};
+  fail_with<E>(parts, sizeof...(A));
+}
+
+}  // namespace detail
 
 // The name among `known` with the smallest edit distance to `word`, empty where none is near (more than a third differs).
 std::string nearest(const std::string& word, const std::string* known, int64_t count);
@@ -60,7 +96,7 @@ namespace detail {
 // A user's fault: throws `Type` with the text built from the rest.
 #define ROTE_CHECK(condition, Type, ...)                              \
   do {                                                                \
-    if (!(condition)) throw ::rote::Type(::rote::str(__VA_ARGS__));   \
+    if (!(condition)) ::rote::detail::fail<::rote::Type>(__VA_ARGS__); \
   } while (false)
 
 // Our own fault: prints place and reason and aborts, in every build.
