@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <map>
 
 #include "kernels/check.h"
 #include "kernels/table.h"
@@ -38,11 +39,12 @@ bool names_secret(const std::string& word) {
 
 ValueList without_secrets(const std::vector<std::string>& words) {
   ValueList out;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const bool is_value = i > 0 && names_secret(words[i - 1]) && words[i - 1].find('=') == std::string::npos;
-    if (is_value) out.push_back("<TOKEN>");
-    else if (names_secret(words[i]) && words[i].find('=') != std::string::npos) out.push_back(words[i].substr(0, words[i].find('=')) + "=<TOKEN>");
-    else out.push_back(words[i]);
+  bool is_secret = false;  // the word before has named one whose value comes now
+  for (const std::string& word : words) {
+    const size_t sign = word.find('=');
+    const bool names = names_secret(word);
+    out.push_back(is_secret ? "<TOKEN>" : names && sign != std::string::npos ? word.substr(0, sign) + "=<TOKEN>" : word);
+    is_secret = names && sign == std::string::npos;
   }
   return out;
 }
@@ -61,42 +63,41 @@ std::string sha256_of_file(const std::string& path) {
 }
 
 std::string sha256_of_folder(const fs::path& folder) {
-  std::vector<std::string> paths;
+  std::map<std::string, fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; at != end; at.increment(error))
-    if (is_file(at->path().string())) paths.push_back(at->path().lexically_relative(folder).generic_string());
-  std::sort(paths.begin(), paths.end());
+    if (is_file(at->path().string())) files.emplace(at->path().lexically_relative(folder).generic_string(), at->path());
   Sha256 sha;
-  for (const std::string& path : paths) {
+  for (const auto& [path, file] : files) {
     sha.add(path);
     sha.add("", 1);
-    sha.add(sha256_of_file((folder / path).string()));
+    sha.add(sha256_of_file(file.string()));
   }
   return sha.hex();
 }
 
-// A run does not fail because a file went away while it ran.
-Value hash_or_none(const std::string& path) {
-  try {
-    return hash_of_input(path);
-  } catch (const Error&) {
-    return {};
-  }
+using Text = const char*;
+
+// Takes plain pointers: a list of Values would be built and copied at each call.
+void set_texts(ValueMap& map, Text group, std::initializer_list<std::pair<Text, Text>> texts) {
+  ValueMap all;
+  for (const auto& [name, text] : texts) all.set(name, text);
+  map.set(group, std::move(all));
 }
 
 ValueMap begin_of(const RunRecord& record) {
-  ValueMap inputs;
-  for (const auto& [path, hash] : record.inputs) inputs.set(path, hash.is_null() ? hash_or_none(path) : hash);
   std::error_code error;
-  return {{"format", 1},
-          {"command", without_secrets(record.words)},
-          {"folder", fs::current_path(error).string()},
-          {"contract", record.contract},
-          {"rote", ValueMap{{"version", kBuild.version}, {"commit", kBuild.commit}, {"compiler", kBuild.compiler}, {"flags", kBuild.flags}}},
-          {"machine", ValueMap{{"processor", processor()}, {"instructions", kernels<float>().isa}, {"threads", record.threads}}},
-          {"arguments", record.arguments},
-          {"inputs", inputs},
-          {"start", ValueMap{{"date", now()}, {"hash", record.start_hash}}}};
+  ValueMap map;
+  map.set("format", 1);
+  map.set("command", without_secrets(record.words));
+  map.set("folder", fs::current_path(error).string());
+  map.set("contract", record.contract);
+  set_texts(map, "rote", {{"version", kBuild.version}, {"commit", kBuild.commit}, {"compiler", kBuild.compiler}, {"flags", kBuild.flags}});
+  set_texts(map, "machine", {{"processor", processor().c_str()}, {"instructions", kernels<float>().isa}, {"threads", std::to_string(record.threads).c_str()}});
+  map.set("arguments", record.arguments);
+  map.set("inputs", record.inputs);
+  set_texts(map, "start", {{"date", now().c_str()}, {"hash", record.start_hash.c_str()}});
+  return map;
 }
 
 std::optional<ValueMap> manifest_of(const std::string& file) {
@@ -151,27 +152,31 @@ std::string hash_of_input(const std::string& path) {
   return sha256_of_file(path);
 }
 
-ValueMap inputs_of_model(const std::string& place) {
-  ValueMap inputs = {{place, hash_of_input(place)}};
-  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "preprocessor_config.json"})
-    if (const std::string file = place + "/" + name; is_file(file)) inputs.set(file, Value());
-  return inputs;
+void add_input(ValueMap& inputs, const std::string& path) {
+  try {
+    inputs.set(path, hash_of_input(path));
+  } catch (const Error&) {  // a pipe that was read once; rerun then cannot compare it
+    inputs.set(path, Value());
+  }
 }
 
-ManifestWriter::ManifestWriter(RunRecord record) : file_((fs::path(record.output_dir) / kManifestFile).string()) {
-  begun_ = std::async(std::launch::async, [record = std::move(record), file = file_] {
-    ValueMap map = begin_of(record);
-    if (record.resumes)
-      if (std::optional<ValueMap> first = manifest_of(file)) map = resumed(std::move(*first), map);
-    write_manifest(file, map);
-    return map;
-  });
+void add_model(ValueMap& inputs, const std::string& place) {
+  add_input(inputs, place);
+  for (Text name : {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "preprocessor_config.json"})
+    if (const std::string file = place + "/" + name; is_file(file)) add_input(inputs, file);
 }
 
-void ManifestWriter::finish(const std::string& end_hash, int64_t steps) {
-  ValueMap map = begun_.get();
-  map.set("end", ValueMap{{"date", now()}, {"steps", steps}, {"hash", end_hash}});
-  write_manifest(file_, map);
+void begin_manifest(const RunRecord& record) {
+  ValueMap map = begin_of(record);
+  if (record.resumes)
+    if (std::optional<ValueMap> first = manifest_of(record.file)) map = resumed(std::move(*first), map);
+  write_manifest(record.file, map);
+}
+
+void end_manifest(const RunRecord& record, const std::string& end_hash, int64_t steps) {
+  ValueMap map = manifest_of(record.file).value_or(begin_of(record));
+  set_texts(map, "end", {{"date", now().c_str()}, {"steps", std::to_string(steps).c_str()}, {"hash", end_hash.c_str()}});
+  write_manifest(record.file, map);
 }
 
 Manifest read_manifest(const std::string& run) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/value.h"
@@ -15,27 +15,17 @@ inline constexpr char kManifestFile[] = "manifest.json";
 
 // What a run knows of itself when it begins.
 struct RunRecord {
-  std::string output_dir;
+  std::string file;                 // output_dir/manifest.json
   std::vector<std::string> words;   // behind `rote train`; values of --…_token are not written
   ValueMap arguments = {};          // what they came to
-  ValueMap inputs = {};             // files and folders that its bits depend on, each with its hash or, where it is left to the writer, without
+  ValueMap inputs = {};             // files and folders that its bits depend on, with their hashes
   std::string contract;
   int threads = 0;
   std::string start_hash = {};      // of the weights that it begins with
-  bool resumes = false;             // what the folder's manifest says of the beginning then stays, and what has changed is added
+  bool resumes = false;             // what the manifest that is there says of the beginning then stays, and what has changed is added
 };
-
-// Hashes on a thread of its own what is left of the inputs, and then writes the manifest.
-class ManifestWriter {
- public:
-  explicit ManifestWriter(RunRecord record);
-  // Waits for that, and adds the end. Throws IoError, also where the beginning could not be written.
-  void finish(const std::string& end_hash, int64_t steps);
-
- private:
-  std::future<ValueMap> begun_;
-  std::string file_;
-};
+void begin_manifest(const RunRecord& record);
+void end_manifest(const RunRecord& record, const std::string& end_hash, int64_t steps);
 
 struct Manifest {
   std::vector<std::string> words = {};
@@ -56,7 +46,9 @@ void go_to_folder_of(const Manifest& manifest);
 // order, each with a zero byte and the hash of its file. Throws IoError.
 std::string hash_of_input(const std::string& path);
 
-// What of the files and folders of a model there is: it with the hash of its weights, its config and the files of its tokenizer.
-ValueMap inputs_of_model(const std::string& place);
+// Adds the hash of a file or folder; of what cannot be read none.
+void add_input(ValueMap& inputs, const std::string& path);
+// Of a model: its weights, its config and the files of its tokenizer.
+void add_model(ValueMap& inputs, const std::string& place);
 
 }  // namespace rote::app

@@ -72,12 +72,12 @@ Seq2SeqTrainingArguments with_lengths(Seq2SeqTrainingArguments args, const DataA
 // Files and folders that the bits of a run depend on.
 ValueMap inputs_of(const std::vector<std::string>& words, const ModelArguments& model, const TrainSources& sources, const DataArguments& data) {
   ValueMap inputs;
-  if (const std::string& name = model.model_name_or_path; !name.empty()) inputs = inputs_of_model(nn::model_place(name, options_of(model)));
+  if (const std::string& name = model.model_name_or_path; !name.empty()) add_model(inputs, nn::model_place(name, options_of(model)));
   for (const auto* path : {&sources.config_name, &model.tokenizer_name, &sources.train_file, &sources.train_dir, &data.validation_file, &data.validation_dir})
-    if (*path && fs::exists(**path)) inputs.set(**path, Value());
+    if (*path && fs::exists(**path)) add_input(inputs, **path);
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--config" && i + 1 < words.size()) inputs.set(words[i + 1], Value());
-    if (words[i].starts_with("--config=")) inputs.set(words[i].substr(9), Value());
+    if (words[i] == "--config" && i + 1 < words.size()) add_input(inputs, words[i + 1]);
+    if (words[i].starts_with("--config=")) add_input(inputs, words[i].substr(9));
   }
   return inputs;
 }
@@ -135,8 +135,7 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
                                  .preprocess_logits_for_metrics = args.predict_with_generate ? PreprocessLogits() : prepared.preprocess_logits_for_metrics,
                                  .rote = rote_args,
                                  .trace_watch = part.watch});
-  RunRecord record{.output_dir = args.output_dir, .words = words, .contract = contract_of(rote_args.arithmetic), .resumes = !checkpoint.empty()};
-  std::optional<ManifestWriter> manifest;
+  RunRecord record{.file = args.output_dir + "/" + kManifestFile, .words = words, .contract = contract_of(rote_args.arithmetic), .resumes = !checkpoint.empty()};
   if (part.last_step) {
     end_behind(trainer, *part.last_step);
   } else {
@@ -145,7 +144,7 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
     record.start_hash = hash_tensors(nn::state_dict(*model));
     trainer.on(Event::train_begin, [&](const TrainerState&, TrainerControl&) {  // when all that can be wrong with the arguments has shown
       record.threads = num_threads();
-      manifest.emplace(record);
+      begin_manifest(record);
     });
   }
   try {
@@ -153,7 +152,7 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
     if (part.last_step) return 0;
     if (result.interrupted) return kTerminated;
     trainer.save_model(args.output_dir);
-    manifest->finish(hash_tensors(nn::state_dict(*model)), result.global_step);
+    end_manifest(record, hash_tensors(nn::state_dict(*model)), result.global_step);
     trainer.save_state();
     show(args, "train", result.metrics);
     std::vector<std::pair<std::string, Metrics>> splits = {{"train", result.metrics}};
