@@ -55,6 +55,8 @@ Form form_of(int64_t rows, int64_t columns, int64_t row, int64_t column) {
   return {};
 }
 
+bool in_f32(const Gemm<float>& g) { return g.a.stored == Stored::real && g.b.stored == Stored::real && g.c.stored == Stored::real; }
+
 bool fits(std::initializer_list<int64_t> sizes) {
   return std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n <= std::numeric_limits<int>::max(); });
 }
@@ -66,7 +68,7 @@ uint32_t largest(const Gemm<float>& g) {
   return parallel((rows + per_task - 1) / per_task, [&](int64_t task) -> uint32_t {
     int32_t top = 0;
     for (int64_t r = task * per_task; r < std::min((task + 1) * per_task, rows); ++r) {
-      const float* row = g.c + r / g.M * g.c_batch + r % g.M * g.c_row;
+      const float* row = static_cast<const float*>(g.c.p) + r / g.M * g.c_batch + r % g.M * g.c_row;
       for (int64_t j = 0; j < g.N; ++j) top = std::max(top, std::bit_cast<int32_t>(row[j]) & 0x7FFFFFFF);
     }
     return static_cast<uint32_t>(top);
@@ -81,16 +83,16 @@ uint32_t blas_gemm(const Gemm<float>& g) {
   ROTE_ASSERT(!blas().name.empty(), "the fast mode is refused where there is no OpenBLAS");
   const Form a = form_of(g.M, g.K, g.a_row, g.a_col), b = form_of(g.K, g.N, g.b_row, g.b_col);
   if (g.batch <= 0 || g.M <= 0 || g.N <= 0) return 0;
-  if (g.K <= 0 || a.form == 0 || b.form == 0 || !fits({g.M, g.N, g.K, a.stride, b.stride, g.c_row})) return kernels<float>().gemm(g);
+  if (g.K <= 0 || !in_f32(g) || a.form == 0 || b.form == 0 || !fits({g.M, g.N, g.K, a.stride, b.stride, g.c_row})) return kernels<float>().gemm(g);
   static std::mutex one_at_a_time;  // its threads are one set for the process
   const std::lock_guard lock(one_at_a_time);
   static int threads = 0;
   if (threads != num_threads()) blas().set_num_threads(threads = num_threads());
   for (int64_t item = 0; item < g.batch; ++item) {
-    float* const c = g.c + item * g.c_batch;
+    float* const c = static_cast<float*>(g.c.from(item * g.c_batch).p);
     for (int64_t i = 0; g.bias && i < g.M; ++i) std::copy_n(g.bias, g.N, c + i * g.c_row);
-    blas().sgemm(kRowMajor, a.form, b.form, static_cast<int>(g.M), static_cast<int>(g.N), static_cast<int>(g.K), 1, g.a + item * g.a_batch, static_cast<int>(a.stride),
-                 g.b + item * g.b_batch, static_cast<int>(b.stride), g.bias ? 1 : 0, c, static_cast<int>(g.c_row));
+    blas().sgemm(kRowMajor, a.form, b.form, static_cast<int>(g.M), static_cast<int>(g.N), static_cast<int>(g.K), 1, static_cast<const float*>(g.a.from(item * g.a_batch).p), static_cast<int>(a.stride),
+                 static_cast<const float*>(g.b.from(item * g.b_batch).p), static_cast<int>(b.stride), g.bias ? 1 : 0, c, static_cast<int>(g.c_row));
   }
   return largest(g);
 }

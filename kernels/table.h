@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "kernels/elements.h"
+
 namespace rote {
 
 // What is compiled for one instruction set is named by its tag.
@@ -22,15 +24,16 @@ namespace lane { struct Tag; }  // for devices (kernels/simd/lane.h); here for t
 
 // C[M,N] = A[M,K]·B[K,N] + bias, per batch item, by arithmetic.md 2: acc = +0; acc = fma(A[i,k], B[k,j], acc) for k ascending;
 // K is cut into sample leaves of `leaf` (0: one leaf), each of those into pieces of 1024; pieces of one sample leaf fold by the tree law,
-// then the sample leaves do. The last leaf may be shorter.
+// then the sample leaves do. The last leaf may be shorter. Operands in 16 bits are widened while they are packed, a C in 16 bits is narrowed
+// when it is stored; the status word is that of the f32 values.
 template <class Real>
 struct Gemm {
   int64_t batch = 1, M = 0, N = 0, K = 0;
-  const Real* a = nullptr;
+  Elements<Real> a;
   int64_t a_batch = 0, a_row = 0, a_col = 0;  // A[i,k] = a[i*a_row + k*a_col]
-  const Real* b = nullptr;
+  Elements<Real> b;
   int64_t b_batch = 0, b_row = 0, b_col = 0;  // B[k,j] = b[k*b_row + j*b_col]
-  Real* c = nullptr;
+  Results<Real> c;
   int64_t c_batch = 0, c_row = 0;             // C[i,j] = c[i*c_row + j]
   const Real* bias = nullptr;                 // [N] or none
   int64_t leaf = 0;
@@ -168,7 +171,7 @@ struct KernelTable {
   // y[r] = Σ x[r,:]: 64 lanes, leaves of 4096, tree (arithmetic.md 3).
   uint32_t (*sum_rows)(int64_t rows, int64_t n, const Real* x, Real* y);
   // y[c] = Σ_r x[r,c]: one chain per column inside a leaf of `leaf` rows (0: one leaf) cut every 1024 rows, then the trees, as in Gemm.
-  uint32_t (*sum_columns)(int64_t rows, int64_t columns, int64_t leaf, const Real* x, Real* y);
+  uint32_t (*sum_columns)(int64_t rows, int64_t columns, int64_t leaf, const Elements<Real>& x, Real* y);
   // y[r] = max x[r,:] with NaN winning and +0 > -0; n > 0.
   uint32_t (*max_rows)(int64_t rows, int64_t n, const Real* x, Real* y);
 

@@ -55,7 +55,7 @@ void turn_mask(const Attention<Real>& a, const Tile& tile, Real* out, Real* work
 void turn_bias(const Attention<Real>& a, const Tile& tile, Real* out) {
   const Real* p = a.bias + tile.b * a.bias_b + tile.h * a.bias_h + tile.query * a.bias_t + tile.key * a.bias_s;
   const int width = static_cast<int>(tile.width());
-  pack({out, 0, 1, width, width}, {p, a.bias_t, a.bias_s, tile.queries}, tile.keys);
+  pack_reals({out, 0, 1, width, width}, {p, a.bias_t, a.bias_s, tile.queries}, tile.keys);
 }
 
 }  // namespace

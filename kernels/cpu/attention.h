@@ -107,7 +107,7 @@ inline Rows whole_vectors(const Rows& rows, int64_t n, int64_t D, Real* copy) {
 // turned[d*round_up(n) + t] = rows[t][d], zeros in the lanes past n.
 inline void turn(Real* turned, const Rows& rows, int64_t n, int64_t D) {
   const int width = static_cast<int>(round_up(n));
-  pack({turned, 0, 1, width, width}, {rows.p, rows.stride, 1, n}, D);
+  pack_reals({turned, 0, 1, width, width}, {rows.p, rows.stride, 1, n}, D);
 }
 
 // ---- which keys -----------------------------------------------------------------------------------------------------------------

@@ -93,11 +93,11 @@ Panels b_panels(Real* memory, int64_t columns, int64_t depth) {
 }
 
 Operand a_operand(const Gemm<Real>& g, const Area& area, const KBlock& block) {
-  return {g.a + area.item * g.a_batch + area.row * g.a_row + block.k * g.a_col, g.a_row, g.a_col, area.rows};
+  return {g.a.from(area.item * g.a_batch + area.row * g.a_row + block.k * g.a_col), g.a_row, g.a_col, area.rows};
 }
 
 Operand b_operand(const Gemm<Real>& g, const Area& area, const KBlock& block) {
-  return {g.b + area.item * g.b_batch + area.column * g.b_col + block.k * g.b_row, g.b_col, g.b_row, area.columns};
+  return {g.b.from(area.item * g.b_batch + area.column * g.b_col + block.k * g.b_row), g.b_col, g.b_row, area.columns};
 }
 
 // Every tile of the area for one block of K. With one block the tiles share one stack, else each has its own, in the order of this loop.
@@ -119,7 +119,7 @@ void multiply(const Product& product, const Area& area, const KBlock& block, con
     for (int64_t i = 0; i < a.count; ++i) {
       const int64_t row = area.row + i * kTileRows;
       job.a = a.p + i * a.stride;
-      job.c = g.c + area.item * g.c_batch + row * g.c_row + column;
+      job.c = g.c.from(area.item * g.c_batch + row * g.c_row + column);
       job.rows = static_cast<int>(least(area.rows - i * kTileRows, kTileRows));
       tile_function(a.width_of(i), job.columns)(job);
       if (product.k.block_count > 1) job.stack += product.stack_size();
@@ -146,8 +146,8 @@ uint32_t multiply_alone(const Product& product, const Area& area) {
     for (int64_t n = 0; n < k.block_count; ++n) {
       const KBlock& block = k.blocks[n];
       const Panels a = a_panels(at, area.rows, block.rows), b = b_panels(b_memory, part.columns, block.rows);
-      if (column == 0) pack(a, a_operand(product.g, area, block), block.rows);
-      pack(b, b_operand(product.g, part, block), block.rows);
+      if (column == 0) pack(a, a_operand(product.g, area, block), 0, block.rows);
+      pack(b, b_operand(product.g, part, block), 0, block.rows);
       multiply(product, part, block, a, b, stacks, amax);
       at += a_size(block);
     }
@@ -185,14 +185,14 @@ void pack_shared(const Panels& to, const Operand& from, int64_t depth) {
   const bool by_k = from.lane == 1;
   constexpr int64_t kRows = 64;
   const int64_t tasks = to.count * depth < 512 ? 1 : by_k ? ceil_div(depth, kRows) : to.count;
-  if (tasks <= 1) return pack(to, from, depth);
+  if (tasks <= 1) return pack(to, from, 0, depth);
   parallel(tasks, [&](int64_t task) {
     if (by_k) {
-      for (int64_t k = task * kRows; k < least((task + 1) * kRows, depth); ++k) pack_row(to, from, k);
+      pack(to, from, task * kRows, least((task + 1) * kRows, depth));
     } else {
       const int width = to.width_of(task);
-      const Operand lanes{from.p + task * to.width * from.lane, from.lane, from.step, least(from.count - task * to.width, width)};
-      pack({to.p + task * to.stride, to.stride, 1, width, width}, lanes, depth);
+      const Operand lanes{from.x.from(task * to.width * from.lane), from.lane, from.step, least(from.count - task * to.width, width)};
+      pack({to.p + task * to.stride, to.stride, 1, width, width}, lanes, 0, depth);
     }
     return 0u;
   });
@@ -204,7 +204,7 @@ uint32_t multiply_rows(const Product& product, const Area& area, const KBlock& b
   const int64_t own_stack = stacks ? 0 : product.stack_size();
   Real* const memory = static_cast<Real*>(take_scratch((a_size + own_stack) * static_cast<int64_t>(sizeof(Real))));
   const Panels a = a_panels(memory, area.rows, block.rows);
-  pack(a, a_operand(product.g, area, block), block.rows);
+  pack(a, a_operand(product.g, area, block), 0, block.rows);
   Amax amax;
   multiply(product, area, block, a, b, stacks ? stacks : memory + a_size, amax);
   give_scratch(memory);

@@ -15,7 +15,7 @@ uint32_t attention_backward(const AttentionGrad<Real>& a);
 
 // reduce.cpp
 uint32_t sum_rows(int64_t rows, int64_t n, const Real* x, Real* y);
-uint32_t sum_columns(int64_t rows, int64_t columns, int64_t leaf, const Real* x, Real* y);
+uint32_t sum_columns(int64_t rows, int64_t columns, int64_t leaf, const Elements<Real>& x, Real* y);
 uint32_t max_rows(int64_t rows, int64_t n, const Real* x, Real* y);
 
 // softmax.cpp

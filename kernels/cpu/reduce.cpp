@@ -2,6 +2,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/lanes.h"
 #include "kernels/scratch.h"
+#include "kernels/simd/sixteen.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
 
@@ -37,15 +38,19 @@ uint32_t sum_rows(int64_t rows, int64_t n, const Real* x, Real* y) {
   });
 }
 
-uint32_t sum_columns(int64_t rows, int64_t columns, int64_t leaf, const Real* x, Real* y) {
+namespace {
+
+template <class Source>
+uint32_t sum_columns_of(int64_t rows, int64_t columns, int64_t leaf, const typename Source::Element* x, Real* y) {
+  using Element = typename Source::Element;
   return parallel(ceil_div(columns, kSumLanes), [&](int64_t task) -> uint32_t {
     const int64_t begin = task * kSumLanes, count = least(columns - begin, kSumLanes);
-    const Real* block = x + begin;
+    const Element* block = x + begin;
     Amax amax;
     if (count == kSumLanes) {
       const Lanes sum = column_sum<Lanes>(rows, leaf, [&](Lanes& s, int64_t r) ROTE_LOOP_BODY {
-        const Real* row = block + r * columns;
-        s.a += load(row), s.b += load(row + kLanes), s.c += load(row + 2 * kLanes), s.d += load(row + 3 * kLanes);
+        const Element* row = block + r * columns;
+        s.a += Source::load(row), s.b += Source::load(row + kLanes), s.c += Source::load(row + 2 * kLanes), s.d += Source::load(row + 3 * kLanes);
       });
       const Vec zero(Real(0));
       const Vec sums[4] = {sum.a + zero, sum.b + zero, sum.c + zero, sum.d + zero};
@@ -56,13 +61,22 @@ uint32_t sum_columns(int64_t rows, int64_t columns, int64_t leaf, const Real* x,
     } else {
       for (int64_t c = 0; c < count; c += kLanes) {
         const int m = static_cast<int>(least(count - c, kLanes));
-        const Column sum = column_sum<Column>(rows, leaf, [&](Column& s, int64_t r) ROTE_LOOP_BODY { s.a += load(block + r * columns + c, m); });
+        const Column sum = column_sum<Column>(rows, leaf, [&](Column& s, int64_t r) ROTE_LOOP_BODY { s.a += Source::load(block + r * columns + c, m); });
         const Vec total = sum.a + Vec(Real(0));
         store(y + begin + c, total, m);
         amax.see(total, m);
       }
     }
     return amax.word();
+  });
+}
+
+}  // namespace
+
+uint32_t sum_columns(int64_t rows, int64_t columns, int64_t leaf, const Elements<Real>& x, Real* y) {
+  return with_format(x.stored, [&](auto source) ROTE_LOOP_BODY {
+    using Source = decltype(source);
+    return sum_columns_of<Source>(rows, columns, leaf, static_cast<const typename Source::Element*>(x.p), y);
   });
 }
 

@@ -5,6 +5,7 @@
 // the counter form of the tree law (arithmetic.md 6); the stack lies in L1, so that a leaf costs one store and one load of the tile.
 #pragma once
 
+#include "kernels/simd/sixteen.h"
 #include "kernels/simd/vec.h"
 
 namespace rote::isa::ROTE_ISA_NAME {
@@ -33,7 +34,7 @@ struct TileJob {
   bool last = true;       // the last step's sum is the result; else it is pushed too
   Real* stack = nullptr;  // partial results of R*V*16 each, `depth` of them present, room for one more than ever pushed
   int64_t depth = 0;
-  Real* c = nullptr;
+  Results<Real> c;
   int64_t c_row = 0;
   const Real* bias = nullptr;
   int rows = 0, columns = 0;  // of the tile that exist in C
@@ -55,18 +56,25 @@ ROTE_INLINE void chain(Vec (&acc)[R][V], const Real* a, const Real* b, int64_t k
   }
 }
 
-// Tile rows that C has only in part go through memory.
-template <int R, int V>
-void store_edge(const TileJob& job, const Real* tile) {
-  for (int r = 0; r < job.rows; ++r) {
+// Tiles that C has only in part, or in 16 bits, go through memory, in rows of `width`.
+template <class Target>
+ROTE_INLINE void store_rows(const TileJob& job, const Real* tile, int width) {
+  auto* c = static_cast<typename Target::Element*>(job.c.p);
+  Amax amax = *job.amax;
+  for (int r = 0; r < job.rows; ++r, c += job.c_row, tile += width) {
     for (int j = 0; j < job.columns; j += kLanes) {
       const int n = job.columns - j < kLanes ? job.columns - j : kLanes;
-      Vec y = load(tile + r * V * kLanes + j);
+      Vec y = load(tile + j);
       if (job.bias) y += load(job.bias + j, n);
-      store(job.c + r * job.c_row + j, y, n);
-      job.amax->see(y, n);
+      Target::store(c + j, y, n);
+      amax.see(y, n);
     }
   }
+  *job.amax = amax;
+}
+
+__attribute__((noinline)) inline void store_through_memory(const TileJob& job, const Real* tile, int width) {
+  with_format(job.c.stored, [&](auto target) ROTE_LOOP_BODY { store_rows<decltype(target)>(job, tile, width); });
 }
 
 template <int R, int V>
@@ -99,12 +107,12 @@ void compute_tile(const TileJob& job) {
     if (s + 1 == job.step_count) return;
     top += kSize;
   }
-  if (job.rows < R || job.columns < V * kLanes) {
+  if (job.rows < R || job.columns < V * kLanes || job.c.stored != Stored::real) {
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
       for (int v = 0; v < V; ++v) store(top + (r * V + v) * kLanes, acc[r][v]);
-    return store_edge<R, V>(job, top);
+    return store_through_memory(job, top, V * kLanes);
   }
   if (job.bias) {
 #pragma GCC unroll 16
@@ -114,12 +122,13 @@ void compute_tile(const TileJob& job) {
       for (int r = 0; r < R; ++r) acc[r][v] += bias;
     }
   }
+  Real* const c = static_cast<Real*>(job.c.p);
   Amax amax = *job.amax;
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (int v = 0; v < V; ++v) {
-      store(job.c + r * job.c_row + v * kLanes, acc[r][v]);
+      store(c + r * job.c_row + v * kLanes, acc[r][v]);
       amax.see(acc[r][v]);
     }
   *job.amax = amax;

@@ -27,11 +27,10 @@ TEST_CASE("blas: products are those of AC-1 within rounding, in every layout, an
           const std::vector<float> a = random_values(s.batch * s.M * (s.K + 1) * 2, 1), b = random_values(s.batch * (s.K + 1) * s.N, 2), bias = random_values(s.N, 3);
           const int64_t c_row = s.N + 3;
           std::vector<float> want(static_cast<size_t>(s.batch * s.M * c_row), -77.0f), got = want;
-          rote::Gemm<float> g{.batch = s.batch, .M = s.M, .N = s.N, .K = s.K, .a = a.data(), .a_batch = s.M * s.K, .b = b.data(), .b_batch = s.K * s.N, .c_batch = s.M * c_row,
+          rote::Gemm<float> g{.batch = s.batch, .M = s.M, .N = s.N, .K = s.K, .a = a.data(), .a_batch = s.M * s.K, .b = b.data(), .b_batch = s.K * s.N, .c = want.data(), .c_batch = s.M * c_row,
                               .c_row = c_row, .bias = with_bias ? bias.data() : nullptr};
           g.a_row = a_layout == Layout::rows ? s.K : a_layout == Layout::columns ? 1 : 2, g.a_col = a_layout == Layout::rows ? 1 : a_layout == Layout::columns ? s.M : 2 * s.M;
           g.b_row = b_layout == Layout::rows ? s.N : 1, g.b_col = b_layout == Layout::rows ? 1 : s.K;
-          g.c = want.data();
           rote::kernels<float>().gemm(g);
           g.c = got.data();
           for (const int threads : {1, 2}) {

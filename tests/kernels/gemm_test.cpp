@@ -269,8 +269,8 @@ TEST_CASE("gemm: two micro-batches joined by one addition give the bits of the w
     for (int half = 0; half < 2; ++half) {
       Gemm<float> g = whole.gemm();
       g.K = 96;
-      g.a += half * 96 * g.a_col;
-      g.b += half * 96 * g.b_row;
+      g.a = g.a.from(half * 96 * g.a_col);
+      g.b = g.b.from(half * 96 * g.b_row);
       table->gemm(g);
       halves[half] = whole.c;
     }

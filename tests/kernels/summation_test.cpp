@@ -23,7 +23,7 @@ TEST_CASE("gemm: the order of its sums is a chain, its pieces, the leaves, the b
         probes.push_back(k.K);  // the bias
         // The operand with the terms has k along its rows: the same ones for each row and batch item.
         std::vector<float> terms = numbers(k.K + 1), ones = numbers(k.batch * k.K * std::max(k.M, k.N), 1), bias = numbers(k.N), c = numbers(k.batch * k.M * k.N);
-        rote::Gemm<float> g{.batch = k.batch, .M = k.M, .N = k.N, .K = k.K, .c = c.data(), .c_batch = k.M * k.N, .c_row = k.N, .bias = bias.data(), .leaf = k.leaf};
+        rote::Gemm<float> g{.batch = k.batch, .M = k.M, .N = k.N, .K = k.K, .a = {}, .b = {}, .c = c.data(), .c_batch = k.M * k.N, .c_row = k.N, .bias = bias.data(), .leaf = k.leaf};
         g.a = (in_b ? ones : terms).data(), g.a_row = in_b ? k.K : 0, g.a_col = 1;
         g.b = (in_b ? terms : ones).data(), g.b_row = in_b ? 1 : k.N, g.b_col = in_b ? 0 : 1;
         const Sum sum = [&](const std::vector<float>& values) {
