@@ -106,10 +106,11 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
       x = relinked(node, x, i);
     }
   }
-  if (call.lower)
+  const bool as_they_are = op.takes_sixteen && !again;
+  if (call.lower && !as_they_are)
     for (size_t i = 0; i < call.in.size(); ++i)
       if (is_free(op.schema.inputs[i]) && call.in[i].defined() && call.in[i].dtype() == DType::f32) call.in[i] = to(call.in[i], *call.lower);
-  if (op.formula == nullptr) {
+  if (op.formula == nullptr && !as_they_are) {
     const auto widen = [](const Operand& operand, Tensor& x) {
       if (is_free(operand) && x.defined() && is_floating(x.dtype()) && size_of(x.dtype()) == 2) x = to(x, DType::f32);
     };

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "autograd/inplace.h"
+#include "autograd/lowered.h"
 #include "autograd/node.h"
 #include "autograd/op_timer.h"
 #include "autograd/status.h"
@@ -149,11 +150,12 @@ void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
 // A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
 Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
 
+bool is_result(const Tensor& x) { return x.impl()->meta && static_cast<const GradMeta&>(*x.impl()->meta).node != nullptr; }
+
 // Of an input that autocast converted: the smaller of the two, and what is no result of an op (a parameter) as it is, for it is there anyway.
-const Tensor& to_save(const Tensor& given, const Tensor& taken) {
-  if (!given.defined() || given.dtype() == taken.dtype()) return taken;
-  const bool is_result = given.impl()->meta && static_cast<const GradMeta&>(*given.impl()->meta).node != nullptr;
-  return is_result && taken.dtype() != DType::f32 ? taken : given;
+Tensor to_save(const Tensor& given, const Tensor& taken) {
+  if (!given.defined() || given.dtype() == taken.dtype()) return kept(taken);
+  return is_result(given) && taken.dtype() != DType::f32 ? taken : kept(given);
 }
 
 void record(Call&& call, const std::vector<Tensor>& given, const std::vector<bool>& wanted, int path) {
@@ -161,7 +163,7 @@ void record(Call&& call, const std::vector<Tensor>& given, const std::vector<boo
   const OpEntry& op = *call.op;
   std::vector<Tensor> in(call.in.size()), out(call.out.size());
   const auto keep = [&](int i) {
-    if (i >= 0) in[static_cast<size_t>(i)] = kept(to_save(given[static_cast<size_t>(i)], call.in[static_cast<size_t>(i)]));
+    if (i >= 0) in[static_cast<size_t>(i)] = to_save(given[static_cast<size_t>(i)], call.in[static_cast<size_t>(i)]);
     else out[static_cast<size_t>(~i)] = kept(call.out[static_cast<size_t>(~i)]);
   };
   if (op.reads.empty()) std::for_each(op.saves.begin(), op.saves.end(), keep);
@@ -224,10 +226,16 @@ std::optional<DType> autocast_to(const OpEntry& op, const std::vector<Tensor>& i
 
 // Kernels compute 16-bit floats in f32 and round once: the dtype in which such an op's free operands are given.
 std::optional<DType> sixteen_bits(const OpEntry& op, const std::vector<Tensor>& inputs) {
-  if (op.formula != nullptr) return std::nullopt;
+  if (op.formula != nullptr || op.takes_sixteen) return std::nullopt;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (is_free(op.schema.inputs[i]) && inputs[i].defined() && size_of(inputs[i].dtype()) == 2 && is_floating(inputs[i].dtype())) return inputs[i].dtype();
   return std::nullopt;
+}
+
+// An input as autocast gives it to the op. What a kernel that rounds while it reads would not keep for backward needs no copy.
+Tensor taken(const OpEntry& op, const Tensor& x, DType to) {
+  if (op.takes_sixteen && to != DType::f32 && x.dtype() == DType::f32 && !is_result(x)) return x;
+  return is_result(x) ? lowered(x, to) : converted(x, to);
 }
 
 }  // namespace
@@ -260,9 +268,10 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   if (const std::optional<DType> to = autocast_to(op, given)) {
     if (*to != DType::f32) call.lower = to;
     for (size_t i = 0; i < given.size(); ++i)
-      if (is_free(op.schema.inputs[i]) && given[i].defined() && is_floating(given[i].dtype())) call.in[i] = converted(given[i], *to);
+      if (is_free(op.schema.inputs[i]) && given[i].defined() && is_floating(given[i].dtype())) call.in[i] = taken(op, given[i], *to);
   }
-  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr);
+  const bool rounds_itself = call.lower && op.takes_sixteen;
+  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr || rounds_itself);
   for (const Tensor& x : given) {
     call.in_shapes.push_back(x.defined() ? x.shape() : Shape());
     call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);
@@ -278,7 +287,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   call.out.resize(op.schema.outputs.size());
   for (size_t i = 0; i < call.out.size(); ++i)
     if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula == nullptr)
-      call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema)});
+      call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = rounds_itself ? *call.lower : output_dtype(op.schema.outputs[i], call.in, op.schema)});
   if (op.infer != nullptr) op.infer(call);
   const int path = intern_path(module_path());
   {

@@ -57,6 +57,7 @@ struct OpEntry {
   Schema schema;
   const FormulaLoops* formula = nullptr;  // none: an op with kernels
   bool passes_dy = false;           // dy is the gradient of every input (add)
+  bool takes_sixteen = false;       // its kernels read and write 16-bit floats as they lie, and round f32 inputs to call.lower themselves
   bool moves_only = false;          // fills, selects or moves: never the producer of a non-finite value
   void (*infer)(Call&) = nullptr;   // allocates the outputs that the schema leaves open
   void (*forward)(Call&) = nullptr;

@@ -42,6 +42,7 @@ OpEntry make_entry() {
     if constexpr (requires { &Op::backward_in_ops; }) e.again = Op::backward_in_ops;
     else if (Op::row.once[0] == 0) e.again = e.backward;
   }
+  if constexpr (requires { Op::takes_sixteen; }) e.takes_sixteen = Op::takes_sixteen;
   if constexpr (requires { Op::moves_only; }) e.moves_only = Op::moves_only;
   return finish(std::move(e));
 }

@@ -14,50 +14,83 @@
 
 namespace rote {
 
+namespace {
+
+// f(float{}) or f(double{}): what a product of x is computed in.
+template <class F>
+void with_product_real(const Call& call, const Tensor& x, F&& f) {
+  with_real(call, x.dtype() == DType::f64 ? DType::f64 : DType::f32, f);
+}
+
+Stored stored(DType t) { return t == DType::bf16 ? Stored::bf16 : t == DType::f16 ? Stored::f16 : Stored::real; }
+
+// x as a product reads it: f32 is rounded to `lower` on the way, where autocast says so.
+template <class Real>
+Elements<Real> elements(const Tensor& x, std::optional<DType> lower = {}) {
+  if (size_of(x.dtype()) == 2) return {x.raw(), stored(x.dtype())};
+  if (lower) return {x.raw(), *lower == DType::bf16 ? Stored::rounded_to_bf16 : Stored::rounded_to_f16};
+  return x.data<Real>();
+}
+
+template <class Real>
+Results<Real> results(const Tensor& x) {
+  return {x.raw(), stored(x.dtype())};
+}
+
+// A bias is short: as Reals, rounded before.
+Tensor bias_of(const Call& call) {
+  Tensor b = call.in[2];
+  if (!b.defined()) return b;
+  if (call.lower) b = converted(b, *call.lower);
+  return contiguous(size_of(b.dtype()) == 2 ? converted(b, DType::f32) : b);
+}
+
+}  // namespace
+
 void Linear::forward(Call& call) {
-  with_real(call, call.in[0].dtype(), [&](auto t) {
+  with_product_real(call, call.in[0], [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]);
+    const Tensor x = contiguous(call.in[0]), b = bias_of(call);
     const Tensor &w = call.in[1], &y = call.out[0];
     const int64_t O = w.size(0), I = w.size(1);
     call.saw(product(Gemm<Real>{.M = I == 0 ? y.numel() / std::max<int64_t>(O, 1) : x.numel() / I,
                                 .N = O,
                                 .K = I,
-                                .a = x.data<Real>(),
+                                .a = elements<Real>(x, call.lower),
                                 .a_row = I,
                                 .a_col = 1,
-                                .b = w.data<Real>(),
+                                .b = elements<Real>(w, call.lower),
                                 .b_row = w.strides()[1],
                                 .b_col = w.strides()[0],
-                                .c = y.data<Real>(),
+                                .c = results<Real>(y),
                                 .c_row = O,
-                                .bias = call.in[2].defined() ? contiguous(call.in[2]).template data<Real>() : nullptr}));
+                                .bias = values<Real>(b)}));
   });
 }
 
 void Linear::backward(Call& call) {
-  with_real(call, call.dout[0].dtype(), [&](auto t) {
+  with_product_real(call, call.dout[0], [&](auto t) {
     using Real = decltype(t);
     const Tensor dy = contiguous(call.dout[0]);
     const Tensor& w = call.in[1];
     const Shape& shape = call.in_shapes[0];
     const int64_t O = call.in_shapes[1][0], I = call.in_shapes[1][1], rows = shape.slice(0, shape.axes() - 1).numel();
     if (call.wants(0)) {
-      const Tensor dx = empty(call.in_shapes[0], {.dtype = dy.dtype()});
-      call.saw(product(Gemm<Real>{.M = rows, .N = I, .K = O, .a = dy.data<Real>(), .a_row = O, .a_col = 1, .b = w.data<Real>(), .b_row = w.strides()[0],
-                                  .b_col = w.strides()[1], .c = dx.data<Real>(), .c_row = I}));
+      const Tensor dx = empty(call.in_shapes[0], {.dtype = call.in_dtypes[0]});
+      call.saw(product(Gemm<Real>{.M = rows, .N = I, .K = O, .a = elements<Real>(dy), .a_row = O, .a_col = 1, .b = elements<Real>(w, call.lower), .b_row = w.strides()[0],
+                                  .b_col = w.strides()[1], .c = results<Real>(dx), .c_row = I}));
       call.din[0] = dx;
     }
     if (call.wants(1)) {
       const Tensor x = contiguous(call.in[0]);
-      const Tensor dw = empty({O, I}, {.dtype = dy.dtype()});
-      call.saw(product(Gemm<Real>{.M = O, .N = I, .K = rows, .a = dy.data<Real>(), .a_row = 1, .a_col = O, .b = x.data<Real>(), .b_row = I, .b_col = 1,
-                                  .c = dw.data<Real>(), .c_row = I, .leaf = call.leaf(0, rows)}));
+      const Tensor dw = empty({O, I}, {.dtype = call.in_dtypes[1]});
+      call.saw(product(Gemm<Real>{.M = O, .N = I, .K = rows, .a = elements<Real>(dy), .a_row = 1, .a_col = O, .b = elements<Real>(x, call.lower), .b_row = I, .b_col = 1,
+                                  .c = results<Real>(dw), .c_row = I, .leaf = call.leaf(0, rows)}));
       call.din[1] = dw;
     }
     if (call.wants(2)) {
-      const Tensor db = empty({O}, {.dtype = dy.dtype()});
-      call.saw(kernels<Real>().sum_columns(rows, O, call.leaf(0, rows), dy.data<Real>(), db.data<Real>()));
+      const Tensor db = empty({O}, {.dtype = size_of(dy.dtype()) == 2 ? DType::f32 : dy.dtype()});
+      call.saw(kernels<Real>().sum_columns(rows, O, call.leaf(0, rows), elements<Real>(dy), db.data<Real>()));
       call.din[2] = db;
     }
   });
@@ -78,17 +111,17 @@ namespace {
 
 // [*,M,K]·[*,K,N] with equal leading axes: one GEMM a matrix, as one batch where the leading axes merge.
 template <class Real>
-uint32_t multiply(const Tensor& x, const Tensor& y, const Tensor& z, int64_t leaf) {
+uint32_t multiply(const Tensor& x, const Tensor& y, const Elements<Real>& a, const Elements<Real>& b, const Tensor& z, int64_t leaf) {
   const int lead = z.axes() - 2;
   const int64_t M = z.size(-2), N = z.size(-1), K = x.size(-1);
   Shape batch = z.shape().slice(0, lead);
   Strides xs = x.strides().slice(0, lead), ys = y.strides().slice(0, lead), zs = z.strides().slice(0, lead);
   uint32_t amax = 0;
   const auto one = [&](int64_t count, int64_t x_batch, int64_t y_batch, int64_t z_batch, int64_t xo, int64_t yo, int64_t zo) {
-    amax = std::max(amax, product(Gemm<Real>{.batch = count, .M = M, .N = N, .K = K, .a = x.data<Real>() + xo, .a_batch = x_batch,
-                                             .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = y.data<Real>() + yo,
+    amax = std::max(amax, product(Gemm<Real>{.batch = count, .M = M, .N = N, .K = K, .a = a.from(xo), .a_batch = x_batch,
+                                             .a_row = x.strides()[lead], .a_col = x.strides()[lead + 1], .b = b.from(yo),
                                              .b_batch = y_batch, .b_row = y.strides()[lead], .b_col = y.strides()[lead + 1],
-                                             .c = z.data<Real>() + zo, .c_batch = z_batch, .c_row = N, .leaf = leaf}));
+                                             .c = results<Real>(z).from(zo), .c_batch = z_batch, .c_row = N, .leaf = leaf}));
   };
   if (lead == 0) {
     one(1, 0, 0, 0, 0, 0, 0);
@@ -139,25 +172,44 @@ Shape product_shape(const Tensor& x, const Tensor& y, Shape& lead) {
   return shape;
 }
 
-// leaf: rows of a sample leaf where the inner axis runs over samples, else 0.
-Tensor product(Call& call, const Tensor& x, const Tensor& y, int64_t leaf = 0) {
+// A factor of a product: an input, which autocast may have the kernel round, or a gradient, which is taken as it is.
+struct Factor {
+  Tensor x;
+  std::optional<DType> lower = {};
+};
+
+// In the given dtype. leaf: rows of a sample leaf where the inner axis runs over samples, else 0.
+Tensor product(Call& call, const Factor& left, const Factor& right, DType dtype, int64_t leaf = 0) {
   Shape lead;
-  const Tensor z = empty(product_shape(x, y, lead), {.dtype = x.dtype()});
-  with_real(call, x.dtype(), [&](auto t) { call.saw(multiply<decltype(t)>(expanded(x, lead), expanded(y, lead), z, leaf)); });
+  const Shape shape = product_shape(left.x, right.x, lead);
+  const Tensor z = empty(shape, {.dtype = dtype}), x = expanded(left.x, lead), y = expanded(right.x, lead);
+  with_product_real(call, x, [&](auto t) {
+    using Real = decltype(t);
+    call.saw(multiply<Real>(x, y, elements<Real>(x, left.lower), elements<Real>(y, right.lower), z, leaf));
+  });
   return z;
 }
 
 }  // namespace
 
-void Matmul::forward(Call& call) { call.out[0] = product(call, call.in[0], call.in[1]); }
+void Matmul::forward(Call& call) {
+  const Factor x{call.in[0], call.lower}, y{call.in[1], call.lower};
+  call.out[0] = product(call, x, y, call.lower.value_or(x.x.dtype()));
+}
 
 void Matmul::backward(Call& call) {
-  const Tensor& dz = call.dout[0];
-  if (call.wants(0)) call.din[0] = sum_to(product(call, dz, swapped(call.in[1])), call.in_shapes[0], call.scope, &call.amax);
+  const Factor dz{call.dout[0]};
+  // Sums over axes that were broadcast are of Reals.
+  const auto gradient = [&](size_t i, const Factor& left, const Factor& right, int64_t leaf) {
+    const bool broadcasts = dz.x.axes() != call.in_shapes[i].axes() || dz.x.shape().slice(0, dz.x.axes() - 2) != call.in_shapes[i].slice(0, dz.x.axes() - 2);
+    const DType dtype = broadcasts && size_of(call.in_dtypes[i]) == 2 ? DType::f32 : call.in_dtypes[i];
+    call.din[i] = sum_to(product(call, left, right, dtype, leaf), call.in_shapes[i], call.scope, &call.amax);
+  };
+  if (call.wants(0)) gradient(0, dz, {swapped(call.in[1]), call.lower}, 0);
   if (!call.wants(1)) return;
   // Of a matrix x the rows may be those of samples.
   const Tensor& x = call.in[0];
-  call.din[1] = sum_to(product(call, swapped(x), dz, x.axes() == 2 ? call.leaf(0, x.size(0)) : 0), call.in_shapes[1], call.scope, &call.amax);
+  gradient(1, {swapped(x), call.lower}, dz, x.axes() == 2 ? call.leaf(0, x.size(0)) : 0);
 }
 
 void Matmul::backward_in_ops(Call& call) {

@@ -7,6 +7,7 @@ namespace rote {
 
 struct Linear {  // y = x·wᵀ + b
   static constexpr Row row{.name = "linear", .schema = "linear(x[*,I], w[O,I], b[O]?) -> y[*,O]", .saves = "x w", .reads = "w, x, ", .autocast = Autocast::lower, .samples = "*=2,3 I=4 O=5; * I=3 O=2; *=2 I=1 O=1; *=0 I=3 O=2"};
+  static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);
@@ -14,6 +15,7 @@ struct Linear {  // y = x·wᵀ + b
 
 struct Matmul {  // z = x·y over the last two axes, leading axes broadcast
   static constexpr Row row{.name = "matmul", .schema = "matmul(x[...], y[...]) -> z", .saves = "x y", .reads = "y, x", .autocast = Autocast::lower, .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
+  static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);

@@ -6,6 +6,7 @@
 
 #include "autograd/backward.h"
 #include "autograd/checkpoint.h"
+#include "autograd/lowered.h"
 #include "autograd/mode.h"
 #include "autograd/ops.h"
 #include "autograd/status.h"
@@ -98,7 +99,7 @@ TEST_CASE("autocast: ops by their row: norms and losses in f32, formulas promote
     CHECK(matmul(x, transpose(x, 0, 1)).dtype() == DType::f32);
   }
   CHECK(autocast_dtype() == DType::bf16);
-  CHECK_THROWS_WITH_AS(AutocastGuard(DType::f32), "autocast: f32 is not a dtype to compute in; it must be bf16 or f16.", DTypeError);
+  CHECK_THROWS_WITH_AS(AutocastGuard{DType::f32}, "autocast: f32 is not a dtype to compute in; it must be bf16 or f16.", DTypeError);
 }
 
 TEST_CASE("autocast: gradients have one set of bits for any split into micro-batches, recomputed or not") {
@@ -157,4 +158,44 @@ TEST_CASE("autocast: what overflows when it is stored is found, and an f32 gradi
   CHECK(std::string(first_non_finite()->op) == "linear");
   CHECK(first_non_finite()->amax == kInfBits);
   clear_status();
+}
+
+TEST_CASE("autocast: ops that read one f32 result share its 16-bit copy, until it is written") {
+  const Tensor x = leaf({4, 6}, 1), w = leaf({6, 6}, 2);
+  const Tensor h = mul(x, 2.0);
+  const Tensor once = lowered(h, DType::bf16);
+  CHECK(same_bits(once, converted(h, DType::bf16)));
+  CHECK(lowered(h, DType::bf16).impl() == once.impl());
+  CHECK(lowered(h, DType::f16).dtype() == DType::f16);
+  CHECK(lowered(h, DType::f32).impl() == h.impl());
+  fill(h, 3.0);
+  CHECK(lowered(h, DType::bf16).impl() != once.impl());
+  CHECK(same_bits(lowered(h, DType::bf16), full({4, 6}, 3.0, {.dtype = DType::bf16})));
+  fill(once, 5.0);  // nor does a copy that was written come back
+  CHECK(same_bits(lowered(h, DType::bf16), full({4, 6}, 3.0, {.dtype = DType::bf16})));
+}
+
+TEST_CASE("autocast: products of strided, broadcast and 16-bit factors round as those of converted ones do, in both directions") {
+  for (const DType lower : {DType::bf16, DType::f16}) {
+    const Tensor x = leaf({2, 1, 3, 5}, 1), y = leaf({4, 7, 5}, 2);
+    Tensor z;
+    {
+      const AutocastGuard precision(lower);
+      z = matmul(x, transpose(y, 1, 2));
+    }
+    const Tensor rx = rounded(x, lower), ry = rounded(y, lower);
+    CHECK(same_bits(z, converted(matmul(rx, transpose(ry, 1, 2)), lower)));
+    const Tensor dz = converted(drawn({2, 4, 3, 7}, 3), lower), wide = converted(dz, DType::f32);
+    backward({z}, {dz});
+    Tensor lx = detach(rx), ly = detach(ry);
+    requires_grad(lx);
+    requires_grad(ly);
+    backward({matmul(lx, transpose(ly, 1, 2))}, {wide});
+    CHECK(same_bits(x.grad(), lx.grad()));
+    CHECK(same_bits(y.grad(), ly.grad()));
+    // All in 16 bits, without autocast.
+    const Tensor a = converted(drawn({6, 5}, 4), lower), b = converted(drawn({3, 5}, 5), lower), bias = converted(drawn({3}, 6), lower);
+    CHECK(same_bits(linear(a, b, bias), converted(linear(converted(a, DType::f32), converted(b, DType::f32), converted(bias, DType::f32)), lower)));
+    CHECK_THROWS_AS(linear(drawn({6, 5}, 4), b, Tensor()), DTypeError);
+  }
 }
