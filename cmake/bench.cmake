@@ -1,13 +1,15 @@
-# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found, and bench-contract.
+# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found, bench-contract and bench-half.
 
 add_custom_target(bench)
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/contract\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(contract|half)\\.cpp$")
 get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
 if(TARGET rote_optim)
-  add_executable(bench-contract EXCLUDE_FROM_ALL bench/contract.cpp)
-  target_link_libraries(bench-contract PRIVATE ${rooms})
-  add_dependencies(bench bench-contract)
+  foreach(name contract half)
+    add_executable(bench-${name} EXCLUDE_FROM_ALL bench/${name}.cpp)
+    target_link_libraries(bench-${name} PRIVATE ${rooms})
+    add_dependencies(bench bench-${name})
+  endforeach()
 endif()
 if(NOT benchmark_FOUND)
   add_custom_command(TARGET bench COMMAND ${CMAKE_COMMAND} -E echo "benchmark was not found; apt-get install libbenchmark-dev" COMMAND false VERBATIM)
