@@ -57,6 +57,8 @@ TEST_CASE("rote train: a new conv net learns pictures, is saved with its process
   REQUIRE(lines_of(pipeline.out).size() == 2);
   CHECK(contains(lines_of(pipeline.out)[0], "[{\"label\": \"dark\", \"score\": "));
   CHECK(contains(lines_of(pipeline.out)[1], "[{\"label\": \"bright\", \"score\": "));
+  const AppResult predicted = app.rote("predict --task image-classification --model_name_or_path out --test_dir test");
+  CHECK_MESSAGE(predicted.out == "index\tprediction\n0\tbright\n1\tbright\n2\tbright\n3\tdark\n4\tdark\n5\tdark\n", predicted.err);
   const AppResult table = app.learn("--train_file rows.csv --output_dir table --num_threads 1");
   REQUIRE_MESSAGE(table.status == 0, table.err);
   CHECK(app.rote("train --task image-classification --model_name_or_path out --train_file rows.csv --max_steps 1 --save_strategy no --output_dir more").status == 0);

@@ -96,6 +96,14 @@ TEST_CASE("rote: train, evaluate, predict, inspect and hash agree on one model")
   }
   CHECK(static_cast<double>(hits) / 9 == doctest::Approx(accuracy).epsilon(1e-12));
 
+  CHECK(app.rote("predict --model_name_or_path out --max_seq_length 16 --test_file test.tsv --output_dir said").status == 0);
+  const std::vector<std::string> said = lines_of(read_text(app.file("said/predict_results.txt")));
+  REQUIRE(said.size() == 10);
+  CHECK(said[0] == "index\tprediction");
+  for (size_t row = 0; row < 9; ++row) CHECK(said[row + 1] == str(row, "\t", *parse_json(lines_of(file.out)[row], "predict").as_map()->find("label")->as_text()));
+  CHECK(contains(app.rote("predict --task causal-lm --model_name_or_path out --test_file test.tsv").err,
+                 "--task: causal-lm has no prediction for a row; `rote pipeline text-generation` shows what its model makes of a text."));
+
   const AppResult inspect = app.rote("inspect out");
   CHECK(contains(inspect.out, "classifier.weight                                                f32[2,12]\n"));
   CHECK(contains(inspect.out, "\"id2label\""));

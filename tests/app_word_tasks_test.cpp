@@ -1,6 +1,8 @@
 // tests/app_word_tasks_test.cpp — `rote train` and `rote evaluate` on tagged words and on questions: learnt, scored, the same bits however the run is cut.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/app.h"
 #include "trainer/json_text.h"
 
@@ -62,6 +64,16 @@ TEST_CASE("rote train token-classification: tags are learnt, saved by name, and 
   const Value config = parse_json(read_text(app.file("out/config.json")), "config");
   CHECK(*config.as_map()->find("id2label")->as_map() == ValueMap{{"0", "ADJ"}, {"1", "ADV"}, {"2", "NOUN"}, {"3", "PUNCT"}, {"4", "VERB"}});
   CHECK(contains(read_text(app.file("out/config.json")), "BertForTokenClassification"));
+  // A sentence a line, a tag for each word; whole batches or single rows.
+  const std::string predict = "predict --task token-classification --model_name_or_path out --test_file test.tsv --max_length 16 ";
+  const AppResult tags = app.rote(predict);
+  REQUIRE_MESSAGE(tags.status == 0, tags.err);
+  REQUIRE(lines_of(tags.out).size() == 11);
+  CHECK(std::count(tags.out.begin(), tags.out.end(), ' ') == 53 - 11);  // words of all sentences
+  CHECK(app.rote(predict + "--per_device_eval_batch_size 3 --output_dir said").status == 0);
+  CHECK(read_text(app.file("said/predictions.txt")) == tags.out);
+  CHECK(contains(read_text(app.file("said/predict_results.json")), "\"predict_accuracy\""));
+  CHECK(contains(app.rote("predict --task token-classification --model_name_or_path out 'good film'").err, "good film: texts on the line are for text-classification; give --test_file"));
   for (const char* rows : {"1", "4", "32"}) {
     const AppResult again = app.rote(std::string("evaluate --task token-classification --model_name_or_path out --validation_file test.tsv --max_length 16 --per_device_eval_batch_size ") + rows);
     REQUIRE_MESSAGE(again.status == 0, again.err);
@@ -121,6 +133,19 @@ TEST_CASE("rote train question-answering: answers are learnt over windows of the
   REQUIRE_MESSAGE(again.status == 0, again.err);
   CHECK(printed(again, "eval_exact_match") == doctest::Approx(metric(app, "out", "eval_exact_match")).epsilon(1e-4));
   CHECK(printed(again, "eval_loss") == doctest::Approx(metric(app, "out", "eval_loss")).epsilon(1e-3));
+  const std::string predict = "predict --task question-answering --model_name_or_path out --doc_stride 2 --max_length 16 ";
+  const AppResult answers = app.rote(predict + "--test_file train.json");
+  REQUIRE_MESSAGE(answers.status == 0, answers.err);
+  const Value by_id = parse_json(answers.out, "answers");
+  REQUIRE(by_id.as_map()->size() == 24);
+  int64_t right = 0;
+  for (const auto& [id, answer] : *by_id.as_map()) right += answer == Value(std::vector<const char*>{"good", "bad", "fine", "dull"}[std::stoul(id) % 4]);
+  CHECK(100.0 * static_cast<double>(right) / 24 == doctest::Approx(metric(app, "out", "eval_exact_match")));
+  app.folder.file("asked.jsonl", "{\"id\": \"q\", \"question\": \"was it good ?\", \"context\": \"it was good , very.\"}\n");
+  const AppResult asked = app.rote(predict + "--test_file asked.jsonl --output_dir said");  // nobody knows the answer
+  REQUIRE_MESSAGE(asked.status == 0, asked.err);
+  CHECK(parse_json(read_text(app.file("said/predict_predictions.json")), "said").as_map()->size() == 1);
+  CHECK_FALSE(contains(asked.out, "exact_match"));
   // A threshold that nothing passes: no answer is ever given.
   const AppResult none = app.rote("evaluate --task question-answering --model_name_or_path out --validation_file train.json --doc_stride 2 --max_length 16 "
                                   "--version_2_with_negative --null_score_diff_threshold -1000000");

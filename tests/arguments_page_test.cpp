@@ -57,7 +57,7 @@ std::string page() {
       "the Hugging Face Trainer (transformers 5.24), so that a script's arguments can be taken over; every value is checked before anything is written.\n"
       "`--config FILE` gives any of them from a .json or .yaml file, and the line wins.\n\n## TrainingArguments\n\n" +
       working(training) + "\n## The command's model and data\n\n";
-  for (const std::vector<ArgumentRow>& rows : {rows_of(ModelArguments{}), rows_of(TrainSources{}), rows_of(DataArguments{}), rows_of(RoteArguments{})}) out += working(rows) + "\n";
+  for (const std::vector<ArgumentRow>& rows : {rows_of(ModelArguments{}), rows_of(TrainSources{}), rows_of(EvaluationFiles{}), rows_of(DataArguments{}), rows_of(RoteArguments{})}) out += working(rows) + "\n";
   out += "## Older names\n\nTaken with a warning; the present name wins where both are given.\n\n" + others(training, FieldAction::map, "stands for") +
          "\n## Without effect\n\nAny value is taken; another than the default is told once.\n\n" + others(training, FieldAction::ignore, "why") +
          "\n## Only the default\n\nAnother value is refused, so that no run goes on without what was asked for.\n\n" + others(training, FieldAction::reject, "why");

@@ -218,12 +218,31 @@ TEST_CASE("rote train --task seq2seq: T5 learns a target that its text holds") {
   CHECK(shown(writing.out, "eval_loss") == shown(train.out, "eval_loss"));
   CHECK(app.result("writes", "eval_exact_match") > 0.3);
   CHECK(app.result("writes", "eval_exact_match") <= 1);
+  for (const char* name : {"eval_rouge1", "eval_rougeL", "eval_rougeLsum"}) {  // a text that is met has every word of it
+    CHECK(app.result("writes", name) >= 100 * app.result("writes", "eval_exact_match") - 1e-3);
+    CHECK(app.result("writes", name) <= 100);
+  }
+  CHECK(app.result("writes", "eval_rouge2") <= app.result("writes", "eval_rouge1"));
+  CHECK(app.result("writes", "eval_bleu") <= 100);
+  CHECK(app.result("writes", "eval_gen_len") >= 1);
   const std::string evaluation = "evaluate --task seq2seq --model_name_or_path out --validation_file pairs.tsv --label_column_name target --source_prefix 'the ' --predict_with_generate ";
   const AppResult written = app.rote(evaluation + "--num_beams 2 --per_device_eval_batch_size 8 --max_target_length 12");
   REQUIRE_MESSAGE(written.status == 0, written.err);
   CHECK(shown(written.out, "eval_exact_match") == shown(writing.out, "eval_exact_match"));
   const AppResult wide = app.rote(evaluation + "--num_beams 2 --per_device_eval_batch_size 3 --num_threads 1 --max_target_length 12");
   CHECK(shown(wide.out, "eval_exact_match") == shown(written.out, "eval_exact_match"));
+  // predict: a text a line, those that were scored; targets are not needed.
+  const std::string predict = "predict --task seq2seq --model_name_or_path out --source_prefix 'the ' --num_beams 2 --max_target_length 12 ";
+  const AppResult texts = app.rote(predict + "--test_file pairs.tsv --per_device_eval_batch_size 8");
+  REQUIRE_MESSAGE(texts.status == 0, texts.err);
+  const std::vector<std::string> lines = lines_of(texts.out), pairs = lines_of(read_text(app.file("pairs.tsv")));
+  REQUIRE(lines.size() == pairs.size() - 1);
+  double same = 0;
+  for (size_t row = 0; row < lines.size(); ++row) same += pairs[row + 1].substr(pairs[row + 1].find('\t') + 1) == lines[row] ? 1 : 0;
+  CHECK(same / static_cast<double>(lines.size()) == doctest::Approx(app.result("writes", "eval_exact_match")).epsilon(1e-6));
+  CHECK(app.rote(predict + "--test_file pairs.tsv --label_column_name target --output_dir said").status == 0);
+  CHECK(read_text(app.file("said/generated_predictions.txt")) == texts.out);
+  CHECK(contains(read_text(app.file("said/predict_results.json")), "\"predict_rougeL\""));
   REQUIRE(app.run("seq2seq", model, "a", "--max_steps 2").status == 0);
   REQUIRE(app.run("seq2seq", model, "b", "--max_steps 2 --per_device_train_batch_size 4 --gradient_accumulation_steps 2").status == 0);
   CHECK(app.hash("a") == app.hash("b"));

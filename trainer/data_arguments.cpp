@@ -52,14 +52,24 @@ const ArgumentTable<TrainSources>& TrainSources::table() {
   return rows;
 }
 
+const ArgumentTable<EvaluationFiles>& EvaluationFiles::table() {
+  using E = EvaluationFiles;
+  static const ArgumentTable<E> rows = {
+      "evaluation data",
+      {
+          field(&E::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
+          field(&E::validation_dir, {.name = "validation_dir", .help = "pictures to evaluate on, as those of --train_dir"}),
+      },
+  };
+  return rows;
+}
+
 const ArgumentTable<DataArguments>& DataArguments::table() {
   using D = DataArguments;
   static const ArgumentTable<D> rows = {
       "task and data",
       {
           field(&D::task, {.name = "task", .help = "what the model learns"}),
-          field(&D::validation_file, {.name = "validation_file", .help = "rows to evaluate on"}),
-          field(&D::validation_dir, {.name = "validation_dir", .help = "pictures to evaluate on, as those of --train_dir"}),
           field(&D::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair; of tagged words, by default tokens"}),
           field(&D::image_column_name, {.name = "image_column_name", .help = "column of a picture's path, relative to the file of rows"}),
           field(&D::label_column_name, {.name = "label_column_name", .help = "column of the label; of tags, by default ner_tags"}),

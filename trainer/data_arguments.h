@@ -34,10 +34,16 @@ struct TrainSources {
   static const ArgumentTable<TrainSources>& table();
 };
 
+// What a model is evaluated on.
+struct EvaluationFiles {
+  std::optional<std::string> validation_file = {};
+  std::optional<std::string> validation_dir = {};  // pictures, in place of a file
+
+  static const ArgumentTable<EvaluationFiles>& table();
+};
+
 struct DataArguments {
   Task task = Task::text_classification;
-  std::optional<std::string> validation_file = {};
-  std::optional<std::string> validation_dir = {};
   std::vector<std::string> text_column_names = {"text"};  // one text, or the two of a pair
   std::string image_column_name = "image";
   std::string label_column_name = "label";

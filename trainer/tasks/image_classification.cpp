@@ -49,6 +49,14 @@ Metrics accuracy_of(const EvalPrediction& prediction) {
   return {{"accuracy", accuracy(list(predicted), list(labels))}};
 }
 
+// A picture a line, numbered, with the label of the greatest logit.
+std::string labels_text(const EvalPrediction& prediction, const std::vector<std::string>& labels) {
+  const Tensor classes = argmax(prediction.predictions.at(0), -1);
+  std::string text = "index\tprediction\n";
+  for (int64_t row = 0; row < classes.numel(); ++row) text += str(row, "\t", labels.at(static_cast<size_t>(classes.data<int64_t>()[row])), "\n");
+  return text;
+}
+
 }  // namespace
 
 Prepared image_classification(const Sources& sources) {
@@ -63,10 +71,11 @@ Prepared image_classification(const Sources& sources) {
     prepared.train_dataset = data::images(train->files, labels, processor);
     check_size(*prepared.train_dataset, sources.config);
   }
-  if (const std::optional<Pictures> validation = pictures(data.validation_dir, data.validation_file, data)) {
+  if (const std::optional<Pictures> validation = pictures(sources.evaluation.validation_dir, sources.evaluation.validation_file, data)) {
     prepared.eval_dataset = data::images(validation->files, labels, processor);
     check_size(*prepared.eval_dataset, sources.config);
   }
+  prepared.predictions_text = [labels](const EvalPrediction& prediction) { return labels_text(prediction, labels); };
   prepared.configure = [labels](nn::Config& config) {
     config.labels = labels;
     config.problem_type = "single_label_classification";

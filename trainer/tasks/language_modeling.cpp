@@ -68,8 +68,8 @@ Prepared causal_lm(const Sources& sources) {
                     .preprocess_logits_for_metrics = best_tokens,
                     .compute_metrics = next_token_accuracy};
   read_train(sources, tokenizer, options, prepared);
-  if (sources.data.validation_file) {
-    Rows rows = read(sources, *sources.data.validation_file, tokenizer, options);
+  if (sources.evaluation.validation_file) {
+    Rows rows = read(sources, *sources.evaluation.validation_file, tokenizer, options);
     prepared.complete_metrics = [tokens = rows.tokens, bytes = rows.bytes](Metrics& metrics) {
       if (bytes > 0) add_bits_per_byte(metrics, tokens, bytes);
       else add_perplexity(metrics);
@@ -95,7 +95,7 @@ Prepared masked_lm(const Sources& sources) {
                     .complete_metrics = add_perplexity};
   if (data.whole_word_mask) prepared.collator_columns = {"word_ids"};
   read_train(sources, tokenizer, options, prepared);
-  if (data.validation_file) prepared.eval_dataset = read(sources, *data.validation_file, tokenizer, options).dataset;
+  if (sources.evaluation.validation_file) prepared.eval_dataset = read(sources, *sources.evaluation.validation_file, tokenizer, options).dataset;
   return prepared;
 }
 

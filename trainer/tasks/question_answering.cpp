@@ -1,6 +1,9 @@
 // trainer/tasks/question_answering.cpp — question-answering: spans of a context as answers, as run_qa.py trains and scores them.
+#include <algorithm>
+
 #include "trainer/answer_scores.h"
 #include "trainer/data/answer_rows.h"
+#include "trainer/json_text.h"
 #include "trainer/tasks/best_answers.h"
 #include "trainer/tasks/task.h"
 
@@ -14,9 +17,20 @@ struct Wanted {
   std::vector<data::ContextWindow> windows;
 };
 
+std::vector<std::string> answers_of(const Wanted& wanted, const EvalPrediction& prediction, const AnswerChoice& choice) {
+  return best_answers(wanted.questions, wanted.windows, prediction.predictions.at(0), prediction.predictions.at(1), choice);
+}
+
+// The answer of each question under its id.
+std::string answers_text(const Wanted& wanted, const EvalPrediction& prediction, const AnswerChoice& choice) {
+  const std::vector<std::string> answers = answers_of(wanted, prediction, choice);
+  ValueMap by_id;
+  for (size_t row = 0; row < answers.size(); ++row) by_id.set(wanted.questions.rows[row].id, answers[row]);
+  return json_text(by_id, {.indent = 4}) + "\n";
+}
+
 Metrics answer_metrics(const Wanted& wanted, const EvalPrediction& prediction, const AnswerChoice& choice) {
-  const std::vector<std::string> given =
-      best_answers(wanted.questions, wanted.windows, prediction.predictions.at(0), prediction.predictions.at(1), choice);
+  const std::vector<std::string> given = answers_of(wanted, prediction, choice);
   std::vector<std::vector<std::string>> texts;
   for (const data::Question& question : wanted.questions.rows) {
     texts.emplace_back();
@@ -26,10 +40,10 @@ Metrics answer_metrics(const Wanted& wanted, const EvalPrediction& prediction, c
 }
 
 // Without --version_2_with_negative every question that is scored needs an answer.
-data::Questions questions_to_score(const DataArguments& data) {
-  data::Questions questions = data::read_questions(*data.validation_file);
+data::Questions questions_to_score(const Sources& sources) {
+  data::Questions questions = data::read_questions(*sources.evaluation.validation_file);
   for (size_t row = 0; row < questions.rows.size(); ++row)
-    ROTE_CHECK(data.version_2_with_negative || !questions.rows[row].answers.empty(), ArgumentError, questions.place(row),
+    ROTE_CHECK(!sources.is_scored || sources.data.version_2_with_negative || !questions.rows[row].answers.empty(), ArgumentError, questions.place(row),
                ": has no answer; --version_2_with_negative takes such questions.");
   return questions;
 }
@@ -46,9 +60,9 @@ Prepared question_answering(const Sources& sources) {
   ROTE_CHECK(pad.has_value(), ArgumentError, "question-answering: the tokenizer has no pad token; batches of unequal rows need one.");
   Prepared prepared{.processing_class = tokenizer, .data_collator = data::PadCollator(data::PadOptions{.pad_token_id = *pad, .pad_to_multiple_of = options.max_length})};
   if (sources.train.train_file) prepared.train_dataset = data::answer_rows(data::read_questions(*sources.train.train_file), tokenizer, options).dataset;
-  if (data.validation_file) {
+  if (sources.evaluation.validation_file) {
     auto wanted = std::make_shared<Wanted>();
-    wanted->questions = questions_to_score(data);
+    wanted->questions = questions_to_score(sources);
     data::AnswerRows rows = data::answer_rows(wanted->questions, tokenizer, options);
     wanted->windows = std::move(rows.windows);
     prepared.eval_dataset = std::move(rows.dataset);
@@ -56,7 +70,10 @@ Prepared question_answering(const Sources& sources) {
                               .max_answer_length = data.max_answer_length,
                               .version_2_with_negative = data.version_2_with_negative,
                               .null_score_diff_threshold = data.null_score_diff_threshold};
-    prepared.compute_metrics = [wanted, choice](const EvalPrediction& prediction) { return answer_metrics(*wanted, prediction, choice); };
+    const auto& asked = wanted->questions.rows;
+    const bool can_score = data.version_2_with_negative || std::none_of(asked.begin(), asked.end(), [](const data::Question& one) { return one.answers.empty(); });
+    if (can_score) prepared.compute_metrics = [wanted, choice](const EvalPrediction& prediction) { return answer_metrics(*wanted, prediction, choice); };
+    prepared.predictions_text = [wanted, choice](const EvalPrediction& prediction) { return answers_text(*wanted, prediction, choice); };
   }
   prepared.configure = [](nn::Config& config) { config.labels.clear(); };  // a start and an end
   return prepared;

@@ -8,27 +8,27 @@ namespace rote::tasks {
 
 const TaskEntry& find(Task task) {
   static constexpr TaskEntry kTasks[] = {
-      {Task::text_classification, "text-classification", text_classification, false, /*takes_streams=*/true},
-      {Task::token_classification, "token-classification", token_classification},
-      {Task::question_answering, "question-answering", question_answering},
+      {Task::text_classification, "text-classification", text_classification, false, /*takes_streams=*/true, "predict_results.txt"},
+      {Task::token_classification, "token-classification", token_classification, false, false, "predictions.txt"},
+      {Task::question_answering, "question-answering", question_answering, false, false, "predict_predictions.json"},
       {Task::masked_lm, "fill-mask", masked_lm, false, /*takes_streams=*/true},
       {Task::causal_lm, "text-generation", causal_lm, false, /*takes_streams=*/true},
-      {Task::seq2seq, "text2text-generation", seq2seq},
-      {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true},
+      {Task::seq2seq, "text2text-generation", seq2seq, false, false, "generated_predictions.txt"},
+      {Task::image_classification, "image-classification", image_classification, /*takes_folders=*/true, false, "predict_results.txt"},
   };
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks), [task](const TaskEntry& entry) { return entry.task == task; });
   ROTE_ASSERT(found != std::end(kTasks), "every word of Task has its row");
   return *found;
 }
 
-std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data) {
+std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const EvaluationFiles& evaluation) {
   std::vector<std::string> faults;
   const auto check = [&](const char* dir, bool has_dir, const char* file, bool has_file) {
     if (has_dir && !task.takes_folders) faults.push_back(str("--", dir, ": is for tasks of pictures (image-classification); give --", file, " for this one."));
     else if (has_dir && has_file) faults.push_back(str("--", dir, ": give it or --", file, ", one of the two."));
   };
   check("train_dir", train.train_dir.has_value(), "train_file", train.train_file.has_value());
-  check("validation_dir", data.validation_dir.has_value(), "validation_file", data.validation_file.has_value());
+  check("validation_dir", evaluation.validation_dir.has_value(), "validation_file", evaluation.validation_file.has_value());
   if (train.streaming && !task.takes_streams)
     faults.push_back(str("--streaming: is for the tasks text-classification, masked-lm and causal-lm; leave it out for ", word_of(task.task), "."));
   if (train.shuffle_buffer_size > 0 && !train.streaming) faults.push_back("--shuffle_buffer_size: is for --streaming; other rows are shuffled as --train_sampling_strategy says.");

@@ -20,8 +20,10 @@ namespace rote::tasks {
 struct Sources {
   const ModelArguments& model;
   const TrainSources& train;  // without a file where a saved model is evaluated: its head is then as its config says
+  const EvaluationFiles& evaluation;
   const DataArguments& data;
   const nn::Config& config;   // of the checkpoint, or of the new model
+  bool is_scored = true;      // the rows to evaluate must have what a score compares with
 };
 
 struct Prepared {
@@ -36,6 +38,7 @@ struct Prepared {
   PreprocessLogits preprocess_logits_for_metrics = {};   // may be empty
   ComputeMetrics compute_metrics = {};                   // may be empty
   ComputeMetrics compute_generated_metrics = {};         // in place of both where evaluation writes texts; empty: the task has none to write
+  std::function<std::string(const EvalPrediction&)> predictions_text = {};  // the file of predictions; empty: the task has none
   std::function<void(Metrics&)> complete_metrics = {};   // adds what follows from the metrics of the last evaluation; may be empty
   std::vector<std::string> collator_columns = {};        // that data_collator takes beside the model's inputs
 };
@@ -47,11 +50,12 @@ struct TaskEntry {
   Prepared (*prepare)(const Sources& sources);
   bool takes_folders = false;  // --train_dir and --validation_dir in place of files
   bool takes_streams = false;  // --streaming
+  const char* predictions_file = nullptr;  // its name in an output_dir, as the scripts of transformers' examples have it; null: there is none
 };
 
 const TaskEntry& find(Task task);
 // What is wrong with the folders and streams among the arguments, a sentence each.
-std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const DataArguments& data);
+std::vector<std::string> source_faults(const TaskEntry& task, const TrainSources& train, const EvaluationFiles& evaluation);
 
 // Each in its own file.
 Prepared text_classification(const Sources& sources);

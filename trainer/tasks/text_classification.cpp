@@ -104,8 +104,8 @@ Prepared text_classification(const Sources& sources) {
     if (sources.train.streaming) prepared.train_stream = std::make_unique<data::LabelledStream>(path, data::LabelledStream::Options{columns, labels, length}, tokenizer);
     else prepared.train_dataset = data::tokenized(rows, columns, labels, tokenizer, length);
   }
-  if (data.validation_file)
-    prepared.eval_dataset = data::tokenized(data::read_table(*data.validation_file), columns, labels, tokenizer, length);
+  if (sources.evaluation.validation_file)
+    prepared.eval_dataset = data::tokenized(data::read_table(*sources.evaluation.validation_file), columns, labels, tokenizer, length);
   const Problem& problem = problem_of(columns.kind);
   prepared.compute_metrics = problem.metrics;
   prepared.configure = [labels, type = problem.type](nn::Config& config) {

@@ -44,6 +44,16 @@ Scored scored_tokens(const EvalPrediction& prediction, const std::vector<std::st
   return out;
 }
 
+// A sentence a line, its tags with a blank between.
+std::string lines_of(const std::vector<Tags>& sentences) {
+  std::string text;
+  for (const Tags& tags : sentences) {
+    for (const std::string& tag : tags) text += (&tag == &tags[0] ? "" : " ") + tag;
+    text += "\n";
+  }
+  return text;
+}
+
 // The tags of the training rows; in the order of the checkpoint's own labels where those are the same ones.
 std::vector<std::string> labels_for(const data::TaggedText& rows, const nn::Config& config) {
   const std::vector<std::string> tags = data::tag_set(rows), own = label_names(config);
@@ -94,12 +104,14 @@ Prepared token_classification(const Sources& sources) {
     labels = labels_for(rows, sources.config);
     prepared.train_dataset = data::labelled_words(rows, labels, tokenizer, options);
   }
-  if (data.validation_file) prepared.eval_dataset = data::labelled_words(data::read_tagged(*data.validation_file, columns), labels, tokenizer, options);
+  if (const auto& file = sources.evaluation.validation_file)
+    prepared.eval_dataset = data::labelled_words(data::read_tagged(*file, columns), labels, tokenizer, options);
   prepared.configure = [labels](nn::Config& config) { config.labels = labels; };
   prepared.preprocess_logits_for_metrics = [](std::vector<Tensor> outputs, const Tensor&) { return std::vector<Tensor>{argmax(outputs.at(0), -1)}; };
   prepared.compute_metrics = [labels, by_type = data.return_entity_level_metrics](const EvalPrediction& prediction) {
     return token_metrics(prediction, labels, by_type);
   };
+  prepared.predictions_text = [labels](const EvalPrediction& prediction) { return lines_of(scored_tokens(prediction, labels).predictions); };
   return prepared;
 }
 

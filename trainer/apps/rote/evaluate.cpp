@@ -4,10 +4,10 @@
 #include "kernels/pool.h"
 #include "nn/auto.h"
 #include "tensor/generator.h"
+#include "trainer/apps/rote/evaluation_options.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/argument_files.h"
 #include "trainer/parser.h"
-#include "trainer/seq2seq.h"
 #include "trainer/tasks/task.h"
 #include "trainer/text_forms.h"
 
@@ -41,41 +41,28 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
 }  // namespace
 
 int evaluate(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{.program = "rote evaluate", .about = "Loss and scores of a saved model on a file of rows.", .config = line_over_file}, ModelArguments{}, DataArguments{},
+  auto parsed = parse_command(argc, argv, Usage{.program = "rote evaluate", .about = "Loss and scores of a saved model on a file of rows.", .config = line_over_file}, ModelArguments{}, EvaluationFiles{}, DataArguments{},
                               EvaluateArguments{});
   print_warnings(parsed.warnings);
-  const auto& [model_args, data_args, args] = parsed.values;
+  const auto& [model_args, evaluation, data_args, args] = parsed.values;
   print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty()) faults.push_back("--model_name_or_path: is required; it must be a text.");
-  if (!data_args.validation_file && !data_args.validation_dir) faults.push_back("--validation_file: is required; it must be a text.");
+  if (!evaluation.validation_file && !evaluation.validation_dir) faults.push_back("--validation_file: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
   const TrainSources nothing;
-  for (std::string& fault : tasks::source_faults(task, nothing, data_args)) faults.push_back(std::move(fault));
+  for (std::string& fault : tasks::source_faults(task, nothing, evaluation)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
   const nn::Loaded<nn::Model> loaded =
       nn::load_finetuned(task.head, model_args.model_name_or_path, {.revision = model_args.model_revision, .cache_dir = model_args.cache_dir.value_or("")});
   nn::Model& model = *loaded.model;
-  const tasks::Prepared prepared = task.prepare({model_args, nothing, data_args, *model.config()});
+  const tasks::Prepared prepared = task.prepare({model_args, nothing, evaluation, data_args, *model.config()});
   set_num_threads(static_cast<int>(args.num_threads));
   manual_seed(static_cast<uint64_t>(args.seed));
-  EvaluateOptions options{.batch_rows = args.per_device_eval_batch_size,
-                          .data_collator = prepared.data_collator,
-                          .preprocess_logits_for_metrics = prepared.preprocess_logits_for_metrics};
-  if (args.predict_with_generate) {
-    ROTE_CHECK(prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
-               " has no texts to write; it is for --task seq2seq.");
-    Seq2SeqTrainingArguments how;
-    how.generation_max_length = data_args.max_target_length;
-    how.generation_num_beams = data_args.num_beams;
-    options.preprocess_logits_for_metrics = {};
-    options.step = [settings = generation_settings(model, how)](nn::Model& m, const nn::Batch& batch) {
-      Prediction out{m(batch).loss, {}, batch.find("labels")};
-      out.outputs = {generated_rows(m, batch, settings)};
-      return out;
-    };
-  }
+  ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
+             " has no texts to write; it is for --task seq2seq.");
+  const EvaluateOptions options = evaluation_options(prepared, model, data_args, args.per_device_eval_batch_size, args.predict_with_generate);
   const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset, options);
   Metrics metrics = evaluation_metrics(output, "eval", args.predict_with_generate ? prepared.compute_generated_metrics : prepared.compute_metrics);
   if (prepared.complete_metrics) prepared.complete_metrics(metrics);

@@ -23,7 +23,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {
     {"train", "fine-tune a checkpoint on a file of labelled texts, evaluate it and save it", rote::app::train},
     {"evaluate", "loss and scores of a saved model on a file of labelled texts", rote::app::evaluate},
-    {"predict", "label and probability of texts from the command line or a file", rote::app::predict},
+    {"predict", "what a saved model says: classes of texts, words or pictures, answers, texts", rote::app::predict},
     {"pipeline", "what a model makes of texts, as the records of transformers' pipelines", rote::app::pipeline},
     {"tokenize", "the pieces and ids that a model's tokenizer makes of texts", rote::app::tokenize},
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},

@@ -1,10 +1,14 @@
-// trainer/apps/rote/predict.cpp — `rote predict`: label and probability of texts from the command line or a file.
+// trainer/apps/rote/predict.cpp — `rote predict`: what a saved model says of rows: the class of a text, of each word, of a picture, an answer, a text.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "autograd/ops.h"
 #include "kernels/pool.h"
 #include "nn/auto.h"
+#include "tensor/file.h"
+#include "trainer/apps/rote/evaluation_options.h"
 #include "trainer/apps/rote/verbs.h"
 #include "trainer/argument_files.h"
 #include "trainer/data/dataset_file.h"
@@ -13,6 +17,7 @@
 #include "trainer/json_text.h"
 #include "trainer/parser.h"
 #include "trainer/tasks/task.h"
+#include "trainer/text_forms.h"
 
 namespace rote::app {
 
@@ -22,10 +27,9 @@ enum class OutputFormat { text, json };
 WordList words_of(OutputFormat) { return {"text", "json"}; }
 
 struct PredictArguments {
-  std::string model_name_or_path;
-  std::optional<std::string> test_file;
-  std::vector<std::string> text_column_names = {"text"};
-  std::optional<int64_t> max_seq_length = {};
+  std::optional<std::string> test_file = {};
+  std::optional<std::string> test_dir = {};
+  std::optional<std::string> output_dir = {};
   int64_t per_device_eval_batch_size = 32;
   OutputFormat output_format = OutputFormat::text;
   int64_t num_threads = 0;
@@ -36,24 +40,39 @@ struct PredictArguments {
 const ArgumentTable<PredictArguments>& PredictArguments::table() {
   using A = PredictArguments;
   static const ArgumentTable<A> rows = {
-      "arguments",
+      "prediction",
       {
-          field(&A::model_name_or_path, {.name = "model_name_or_path", .help = "folder that rote train has written, or a name in the hub's cache", .required = true}),
-          field(&A::test_file, {.name = "test_file", .help = "rows to predict, .csv .tsv or .jsonl, in place of texts"}),
-          field(&A::text_column_names, {.name = "text_column_names", .help = "column of the text, or two of a pair"}),
-          field(&A::max_seq_length, {.name = "max_seq_length", .help = "length to which texts are cut", .unit = "tokens", .at_least = 3, .aliases = {"max_length"}}),
+          field(&A::test_file, {.name = "test_file", .help = "rows to predict; of text-classification in place of texts"}),
+          field(&A::test_dir, {.name = "test_dir", .help = "pictures to predict, in folders of classes, in place of a file"}),
+          field(&A::output_dir, {.name = "output_dir", .help = "write the predictions and their metrics here, under the names of transformers' scripts, in place of printing them"}),
           field(&A::per_device_eval_batch_size, {.name = "per_device_eval_batch_size", .help = "rows of a batch", .unit = "rows", .at_least = 1, .below = 1 << 20}),
-          field(&A::output_format, {.name = "output_format", .help = "text: label, probability and text between tabs; json: one object a line, with logits"}),
+          field(&A::output_format, {.name = "output_format", .help = "text-classification: text: label, probability and text between tabs; json: one object a line, with logits"}),
           field(&A::num_threads, {.name = "num_threads", .help = "threads, 0 for all cores", .at_least = 0, .below = 1025}),
       },
-      [](A& args) { return split_columns(args.text_column_names); },
   };
   return rows;
 }
 
+// All that was given, and the task that it asks for.
+struct Job {
+  const ModelArguments& model;
+  const DataArguments& data;
+  const PredictArguments& args;
+  const tasks::TaskEntry& task;
+  const std::vector<std::string>& texts;  // of the command line
+
+  nn::PretrainedOptions from() const { return {.revision = model.model_revision, .cache_dir = model.cache_dir.value_or("")}; }
+};
+
+std::string output_file(const Job& job) {
+  std::filesystem::create_directories(*job.args.output_dir);
+  return *job.args.output_dir + "/" + job.task.predictions_file;
+}
+
 // A fine-tuned classifier of one label a text.
-nn::Loaded<nn::Model> load_classifier(const std::string& name) {
-  nn::Loaded<nn::Model> loaded = nn::load_finetuned("text-classification", name);
+nn::Loaded<nn::Model> load_classifier(const Job& job) {
+  const std::string& name = job.model.model_name_or_path;
+  nn::Loaded<nn::Model> loaded = nn::load_finetuned(job.task.head, name, job.from());
   const std::optional<std::string>& problem = loaded.model->config()->problem_type;
   ROTE_CHECK(!problem || *problem == "single_label_classification", ArgumentError, name, ": its problem_type is ", problem.value_or(""),
              "; this command takes models with one label a text (single_label_classification).");
@@ -69,11 +88,10 @@ data::Table given_texts(const std::vector<std::string>& texts) {
   return table;
 }
 
+size_t greatest(const float* values, size_t n) { return static_cast<size_t>(std::max_element(values, values + n) - values); }
+
 void print_row(const PredictArguments& args, const std::vector<std::string>& labels, const std::string& text, const float* logits, const float* probabilities) {
-  const size_t n = labels.size();
-  size_t best = 0;
-  for (size_t i = 1; i < n; ++i)
-    if (probabilities[i] > probabilities[best]) best = i;
+  const size_t n = labels.size(), best = greatest(probabilities, n);
   if (args.output_format == OutputFormat::text) {
     std::printf("%s\t%.4f\t%s\n", labels[best].c_str(), static_cast<double>(probabilities[best]), text.c_str());
     return;
@@ -88,26 +106,21 @@ void print_row(const PredictArguments& args, const std::vector<std::string>& lab
   std::printf("%s\n", json_text(Value(std::move(record)), {.indent = -1}).c_str());
 }
 
-}  // namespace
-
-int predict(int argc, char** argv) {
-  auto parsed = parse_command(argc, argv, Usage{.program = "rote predict", .about = "Label and probability of texts by a saved classifier.", .positional = "TEXT...", .config = line_over_file}, PredictArguments{});
-  print_warnings(parsed.warnings);
-  const PredictArguments& args = std::get<0>(parsed.values);
-  ROTE_CHECK(parsed.positional.empty() != !args.test_file, ArgumentError, "give texts or --test_file, one of the two.");
-  const nn::Loaded<nn::Model> loaded = load_classifier(args.model_name_or_path);
+// Texts need no labels, and may stand on the command line.
+void classify_texts(const Job& job) {
+  const PredictArguments& args = job.args;
+  ROTE_CHECK(job.texts.empty() != !args.test_file, ArgumentError, "give texts or --test_file, one of the two.");
+  const nn::Loaded<nn::Model> loaded = load_classifier(job);
   nn::Model& model = *loaded.model;
   const std::vector<std::string> labels = tasks::label_names(*model.config());
-  const ModelArguments model_args{.model_name_or_path = args.model_name_or_path};
-  const DataArguments data_args{.max_seq_length = args.max_seq_length};
   const TrainSources nothing;
-  const tasks::Sources sources{model_args, nothing, data_args, *model.config()};
+  const EvaluationFiles none;
+  const tasks::Sources sources{job.model, nothing, none, job.data, *model.config()};
   const text::Tokenizer tokenizer = tasks::load_tokenizer(sources);
   const int64_t length = tasks::text_length(sources, tokenizer, 128);
-  const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(parsed.positional);
-  const data::TextColumns columns{.text = args.test_file ? args.text_column_names : std::vector<std::string>{"text"}, .label = ""};
+  const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(job.texts);
+  const data::TextColumns columns{.text = args.test_file ? job.data.text_column_names : std::vector<std::string>{"text"}, .label = ""};
   const auto rows = data::tokenized(table, columns, labels, tokenizer, length);
-  set_num_threads(static_cast<int>(args.num_threads));
   const EvaluationOutput output =
       run_evaluation(model, *rows, {.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(tokenizer)});
   const Tensor& logits = output.prediction.predictions.at(0);
@@ -116,10 +129,57 @@ int predict(int argc, char** argv) {
   const int64_t n = logits.size(-1);
   for (int64_t i = 0; i < probabilities.numel(); ++i)
     if (!std::isfinite(probabilities.data<float>()[i]))
-      throw RunFailure(NonFiniteError(str("non-finite: the logits of text ", i / n + 1, " hold Inf or NaN; the weights in ", args.model_name_or_path, " are damaged.")));
+      throw RunFailure(NonFiniteError(str("non-finite: the logits of text ", i / n + 1, " hold Inf or NaN; the weights in ", job.model.model_name_or_path, " are damaged.")));
+  if (args.output_dir) {
+    std::string text = "index\tprediction\n";
+    for (int64_t row = 0; row < output.rows; ++row) text += str(row, "\t", labels[greatest(probabilities.data<float>() + row * n, labels.size())], "\n");
+    return write_file(output_file(job), text);
+  }
   const size_t text_column = table.column(columns.text[0]);
   for (int64_t row = 0; row < output.rows; ++row)
     print_row(args, labels, table.rows[static_cast<size_t>(row)][text_column], logits.data<float>() + row * n, probabilities.data<float>() + row * n);
+}
+
+void predict_rows(const Job& job) {
+  const PredictArguments& args = job.args;
+  ROTE_CHECK(job.texts.empty(), ArgumentError, job.texts[0], ": texts on the line are for text-classification; give --test_file for --task ", word_of(job.data.task), ".");
+  ROTE_CHECK(args.test_file || args.test_dir, ArgumentError, "--test_file: is required for --task ", word_of(job.data.task), "; it must be a text.");
+  ROTE_CHECK(!args.test_dir || (job.task.takes_folders && !args.test_file), ArgumentError, "--test_dir: is for image-classification in place of --test_file; give one of the two.");
+  const nn::Loaded<nn::Model> loaded = nn::load_finetuned(job.task.head, job.model.model_name_or_path, job.from());
+  nn::Model& model = *loaded.model;
+  const EvaluationFiles rows{args.test_file, args.test_dir};
+  const TrainSources nothing;
+  const tasks::Prepared prepared = job.task.prepare({job.model, nothing, rows, job.data, *model.config(), /*is_scored=*/false});
+  const bool generates = static_cast<bool>(prepared.compute_generated_metrics);
+  const EvaluationOutput output =
+      run_evaluation(model, *prepared.eval_dataset, evaluation_options(prepared, model, job.data, args.per_device_eval_batch_size, generates));
+  const std::string text = prepared.predictions_text(output.prediction);
+  if (!args.output_dir) {
+    std::fputs(text.c_str(), stdout);
+    return;
+  }
+  write_file(output_file(job), text);
+  const Metrics metrics = evaluation_metrics(output, "predict", generates ? prepared.compute_generated_metrics : prepared.compute_metrics);
+  std::fputs(metrics_text("predict", metrics).c_str(), stdout);
+  save_metrics(*args.output_dir, "predict", metrics);
+}
+
+}  // namespace
+
+int predict(int argc, char** argv) {
+  auto parsed = parse_command(argc, argv, Usage{.program = "rote predict", .about = "What a saved model says of texts or of a file of rows.", .positional = "TEXT...", .config = line_over_file},
+                              ModelArguments{}, DataArguments{}, PredictArguments{});
+  print_warnings(parsed.warnings);
+  const auto& [model_args, data_args, args] = parsed.values;
+  print_warnings(without_effect(data_args));
+  ROTE_CHECK(!model_args.model_name_or_path.empty(), ArgumentError, "--model_name_or_path: is required; it must be a text.");
+  const tasks::TaskEntry& task = tasks::find(data_args.task);
+  ROTE_CHECK(task.predictions_file != nullptr, ArgumentError, "--task: ", word_of(data_args.task), " has no prediction for a row; `rote pipeline ", task.head,
+             "` shows what its model makes of a text.");
+  set_num_threads(static_cast<int>(args.num_threads));
+  const Job job{model_args, data_args, args, task, parsed.positional};
+  if (data_args.task == Task::text_classification) classify_texts(job);
+  else predict_rows(job);
   return 0;
 }
 

@@ -96,10 +96,10 @@ void end_behind(Trainer& trainer, int64_t last_step) {
 int train(int argc, char** argv) { return train_by_words(std::vector<std::string>(argv + 1, argv + argc)); }
 
 int train_by_words(const std::vector<std::string>& words, const TrainPart& part) {
-  auto parsed = parse_words(words, Usage{.program = "rote train", .about = kAbout, .config = line_over_file}, ModelArguments{}, TrainSources{}, DataArguments{},
+  auto parsed = parse_words(words, Usage{.program = "rote train", .about = kAbout, .config = line_over_file}, ModelArguments{}, TrainSources{}, EvaluationFiles{}, DataArguments{},
                               Seq2SeqTrainingArguments{{.include_num_input_tokens_seen = TokenCount::all}}, RoteArguments{});
   print_warnings(parsed.warnings);
-  const auto& [model_args, sources, data_args, given, rote_args] = parsed.values;
+  const auto& [model_args, sources, evaluation, data_args, given, rote_args] = parsed.values;
   const Seq2SeqTrainingArguments args = with_lengths(given, data_args);
   print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
@@ -107,14 +107,14 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
     faults.push_back("--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two.");
   if (!sources.train_file && !sources.train_dir) faults.push_back("--train_file: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
-  for (std::string& fault : tasks::source_faults(task, sources, data_args)) faults.push_back(std::move(fault));
+  for (std::string& fault : tasks::source_faults(task, sources, evaluation)) faults.push_back(std::move(fault));
   throw_faults(faults);
 
   // Whatever can be wrong with the inputs shows before the Trainer makes output_dir.
   const std::string checkpoint = args.resume_from_checkpoint.value_or("");
   if (!checkpoint.empty()) checkpoints_to_resume(checkpoint, args.output_dir);
   const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
-  const tasks::Prepared prepared = task.prepare({model_args, sources, data_args, *config});
+  const tasks::Prepared prepared = task.prepare({model_args, sources, evaluation, data_args, *config});
   if (prepared.train_stream) {
     prepared.train_stream->restart(0);
     ROTE_CHECK(prepared.train_stream->next(), ArgumentError, "--train_file: ", *sources.train_file, " has no row to train on; it needs one at least.");
