@@ -195,6 +195,11 @@ const std::vector<std::string>& metric_schedule_names() {
   return names;
 }
 
+bool follows_metric(const std::string& name) {
+  const std::vector<std::string>& names = metric_schedule_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::unique_ptr<MetricSchedule> make_metric_schedule(const std::string& name, const std::vector<double>& initial_rates, const Options& options) {
   OptionReader from("schedule " + name, options);
   std::unique_ptr<MetricSchedule> made;

@@ -81,6 +81,7 @@ class GreedyLR : public MetricSchedule {
   int64_t good_ = 0, bad_ = 0, cooling_ = 0, warming_ = 0, until_reset_ = 0, steps_ = 0;
 };
 
+bool follows_metric(const std::string& name);  // whether a schedule's name is one of these
 const std::vector<std::string>& metric_schedule_names();  // reduce_lr_on_plateau, greedy
 
 // Throws ArgumentError for another name, for an unknown option and for values that have no sense.

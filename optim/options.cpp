@@ -30,10 +30,9 @@ Options parse_optim_args(const std::string& text) {
     for (bool in_pair = false; end < plain.size() && (in_pair || plain[end] != ','); ++end) in_pair = plain[end] == '(' || (in_pair && plain[end] != ')');
     const std::string piece = plain.substr(begin, end - begin);
     const size_t sign = piece.find('=');
-    ROTE_CHECK(sign != std::string::npos && sign > 0 && piece.find('=', sign + 1) == std::string::npos, ArgumentError, "optim_args: \"", piece,
-               "\" is no name=value; write them with commas between, as momentum=0.9,nesterov=true.");
-    ROTE_CHECK(options.emplace(piece.substr(0, sign), piece.substr(sign + 1)).second, ArgumentError, "optim_args: ", piece.substr(0, sign),
-               " comes twice; give it once.");
+    if (sign == std::string::npos || sign == 0 || piece.find('=', sign + 1) != std::string::npos)
+      throw OptionError("optim_args", "\"" + piece + "\" is no name=value; write them with commas between, as momentum=0.9,nesterov=true.");
+    if (!options.emplace(piece.substr(0, sign), piece.substr(sign + 1)).second) throw OptionError("optim_args", piece.substr(0, sign) + " comes twice; give it once.");
     begin = end + 1;
   }
   return options;
@@ -104,7 +103,7 @@ void OptionReader::finish() const {
   std::string all;
   for (const std::string& one : known_) all += (all.empty() ? "" : ", ") + one;
   const std::string near = nearest(name, known_.data(), static_cast<int64_t>(known_.size()));
-  throw ArgumentError(str(who_, ": there is no ", name, near.empty() ? "" : ", did you mean " + near + "?", near.empty() ? "; it takes " : " It takes ",
+  throw OptionError(who_, str("there is no ", name, near.empty() ? "" : ", did you mean " + near + "?", near.empty() ? "; it takes " : " It takes ",
                           known_.empty() ? "none" : all, "."));
 }
 

@@ -7,14 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "kernels/check.h"
+
 namespace rote::optim {
 
 using Options = std::map<std::string, std::string>;
 
-// Blanks are dropped, pieces stand between commas (those of a pair in brackets not) and hold one `=` each. Throws ArgumentError for any other piece, and for a name that comes twice.
+// A fault of the words themselves, whatever they say: a piece that is no name=value, a name that is not there. Known before any value is judged.
+struct OptionError : ArgumentError {
+  OptionError(const std::string& about, const std::string& told) : ArgumentError(about + ": " + told), fault(told) {}
+  const std::string fault;  // without what the error is about
+};
+
+// Blanks are dropped, pieces stand between commas (those of a pair in brackets not) and hold one `=` each. Throws OptionError for any other piece, and for a name that comes twice.
 Options parse_optim_args(const std::string& text);
 
-// Hands options out by name. Throws ArgumentError for a word of the wrong kind, and in finish() for names that nobody took.
+// Hands options out by name. Throws ArgumentError for a word of the wrong kind, and in finish() OptionError for names that nobody took.
 class OptionReader {
  public:
   // `who` begins error texts: "optim_args of sgd".

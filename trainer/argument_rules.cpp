@@ -56,11 +56,6 @@ bool is_multiple(double save_steps, double eval_steps) {
   return std::fmod(save_steps, eval_steps) == 0;
 }
 
-bool follows_metric(const std::string& schedule) {
-  const std::vector<std::string>& names = optim::metric_schedule_names();
-  return std::find(names.begin(), names.end(), schedule) != names.end();
-}
-
 void resolve_best_model(T& args, std::vector<std::string>& faults) {
   const bool evaluates = args.eval_strategy != IntervalStrategy::no;
   if (args.save_strategy == SaveStrategy::best && !evaluates)
@@ -76,7 +71,7 @@ void resolve_best_model(T& args, std::vector<std::string>& faults) {
       faults.push_back(str("--load_best_model_at_end: needs --save_steps to be a multiple of --eval_steps, but they are ",
                            python_str(args.save_steps), " and ", python_str(*args.eval_steps), "."));
   }
-  const bool by_metric = follows_metric(args.lr_scheduler_type);
+  const bool by_metric = optim::follows_metric(args.lr_scheduler_type);
   if (by_metric && !evaluates)
     faults.push_back("--lr_scheduler_type: " + args.lr_scheduler_type + " follows a metric, but --eval_strategy is no; set it to steps or epoch.");
   if ((args.load_best_model_at_end || by_metric) && !args.metric_for_best_model) args.metric_for_best_model = "loss";
@@ -154,25 +149,29 @@ void resolve_checkpointing(T& args, std::vector<std::string>& faults) {
 
 // Options that the optimizer or the schedule does not have are told with all other faults; values are judged where they are used.
 void check_options(const T& args, std::vector<std::string>& faults) {
-  const auto attempt = [&](const std::string& name, const std::function<void()>& make) {
+  const auto attempt = [&](const std::string& about, const std::function<void()>& make) {
     try {
       make();
-    } catch (const ArgumentError& fault) {
-      const bool about_names = fault.text.find(": there is no ") != std::string::npos || fault.text.starts_with("optim_args: ");
-      const size_t from = fault.text.starts_with("optim_args of ") ? 14 : fault.text.starts_with("optim_args: ") ? 12 : 0;
-      if (about_names) faults.push_back("--" + name + ": " + fault.text.substr(from));
+    } catch (const optim::OptionError& fault) {
+      faults.push_back(about + fault.fault);
+    } catch (const ArgumentError&) {  // of a value
     }
   };
   const auto has = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  if (args.optim_args && has(optim::optimizer_names(), args.optimizer_name()))
-    attempt("optim_args", [&] { optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, optim::parse_optim_args(*args.optim_args)); });
+  if (args.optim_args && has(optim::optimizer_names(), args.optimizer_name())) {
+    std::optional<optim::Options> options;
+    attempt("--optim_args: ", [&] { options = optim::parse_optim_args(*args.optim_args); });
+    if (options)
+      attempt("--optim_args: " + args.optimizer_name() + ": ", [&] { optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); });
+  }
   if (!args.lr_scheduler_kwargs) return;
   const optim::Options options = args.schedule_options();
+  const std::string about = "--lr_scheduler_kwargs: schedule " + args.lr_scheduler_type + ": ";
   constexpr int64_t kLong = 1'000'000'000;  // updates: of a run that every share of steps fits
   if (has(optim::schedule_names(), args.lr_scheduler_type))
-    attempt("lr_scheduler_kwargs", [&] { optim::make_schedule(args.lr_scheduler_type, {.total_steps = kLong, .lr = args.learning_rate}, options); });
-  if (follows_metric(args.lr_scheduler_type))
-    attempt("lr_scheduler_kwargs", [&] { optim::make_metric_schedule(args.lr_scheduler_type, {args.learning_rate}, options); });
+    attempt(about, [&] { optim::make_schedule(args.lr_scheduler_type, {.total_steps = kLong, .lr = args.learning_rate}, options); });
+  if (optim::follows_metric(args.lr_scheduler_type))
+    attempt(about, [&] { optim::make_metric_schedule(args.lr_scheduler_type, {args.learning_rate}, options); });
 }
 
 void check_precision(const T& args, std::vector<std::string>& faults) {

@@ -259,8 +259,7 @@ void Trainer::create_optimizer_and_scheduler(int64_t total_steps) {
 void Trainer::create_scheduler(int64_t total_steps) {
   if (options_.lr_scheduler) return;
   optim::Options options = args_.schedule_options();
-  const std::vector<std::string>& by_metric = optim::metric_schedule_names();
-  if (std::find(by_metric.begin(), by_metric.end(), args_.lr_scheduler_type) != by_metric.end()) {
+  if (optim::follows_metric(args_.lr_scheduler_type)) {
     // The reference leaves the direction at "min" even for an accuracy, whose rate it then cuts while it rises.
     if (!options.count("mode")) options["mode"] = args_.greater_is_better.value_or(false) ? "max" : "min";
     std::vector<double> rates;

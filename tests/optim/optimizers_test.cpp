@@ -308,6 +308,16 @@ TEST_CASE("optimizers: options by name, and what is refused") {
   CHECK(parse_optim_args("").empty());
   CHECK(parse_optim_args("eps=(1e-30, 1e-3),beta1=.9") == Options{{"eps", "(1e-30,1e-3)"}, {"beta1", ".9"}});
   CHECK_THROWS_WITH_AS(parse_optim_args("momentum"), "optim_args: \"momentum\" is no name=value; write them with commas between, as momentum=0.9,nesterov=true.", ArgumentError);
+  CHECK_THROWS_AS(parse_optim_args("momentum"), OptionError);
+  CHECK_THROWS_AS(make_optimizer("sgd", {{.params = {}, .lr = 0.1}}, {}, {{"momentun", "0.9"}}), OptionError);
+  try {
+    make_optimizer("sgd", {{.params = {}, .lr = 0.1}}, {}, {{"momentum", "fast"}});
+    FAIL("a word is no momentum");
+  } catch (const OptionError&) {
+    FAIL("a wrong value is no fault of the words");
+  } catch (const ArgumentError& fault) {
+    CHECK(fault.text.find("momentum") != std::string::npos);
+  }
   CHECK_THROWS_WITH_AS(parse_optim_args("a=1,a=2"), "optim_args: a comes twice; give it once.", ArgumentError);
   const Tensor p = parameter({1}, {3});
   struct Refusal {

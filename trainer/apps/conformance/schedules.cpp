@@ -78,8 +78,7 @@ std::string run_by_step(const json& one, const std::string& kind, const std::str
 std::string run_case(const json& one) {
   const std::string full = one.at("scheduler"), kind = full.substr(0, full.find(':'));
   const std::string theirs = full.substr(full.find(':') + 1), name = theirs == "ReduceLROnPlateau" ? "reduce_lr_on_plateau" : theirs;
-  const auto& by_metric = optim::metric_schedule_names();
-  if (std::find(by_metric.begin(), by_metric.end(), name) != by_metric.end()) return run_by_metric(one, name);
+  if (optim::follows_metric(name)) return run_by_metric(one, name);
   return run_by_step(one, kind, name);
 }
 
