@@ -9,6 +9,7 @@
 #include "nn/models/gpt2.h"
 #include "nn/models/t5.h"
 #include "tensor/generator.h"
+#include "tests/nn/small_writers.h"
 
 using namespace rote;
 using nn::GenerationConfig;
@@ -18,13 +19,7 @@ namespace {
 using Rows = std::vector<std::vector<int64_t>>;
 
 std::unique_ptr<nn::Model> small_gpt2() {
-  auto config = std::make_shared<nn::GPT2Config>();
-  config->vocab_size = 31;
-  config->n_positions = 40;
-  config->n_embd = 12;
-  config->n_layer = 2;
-  config->n_head = 3;
-  config->initializer_range = 0.4;
+  const auto config = testing::small_gpt2_config();
   manual_seed(5);
   auto model = std::make_unique<nn::GPT2LMHeadModel>(config);
   model->eval();
@@ -32,14 +27,7 @@ std::unique_ptr<nn::Model> small_gpt2() {
 }
 
 std::unique_ptr<nn::Model> small_t5() {
-  auto config = std::make_shared<nn::T5Config>();
-  config->vocab_size = 31;
-  config->d_model = 12;
-  config->d_kv = 4;
-  config->d_ff = 20;
-  config->num_layers = 2;
-  config->num_heads = 3;
-  config->initializer_factor = 2;
+  const auto config = testing::small_t5_config();
   manual_seed(6);
   auto model = std::make_unique<nn::T5ForConditionalGeneration>(config);
   model->eval();

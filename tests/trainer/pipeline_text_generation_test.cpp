@@ -5,6 +5,7 @@
 #include "nn/generate.h"
 #include "nn/models/gpt2.h"
 #include "nn/models/t5.h"
+#include "tests/nn/small_writers.h"
 #include "tests/trainer/tiny_pipelines.h"
 #include "trainer/json_text.h"
 #include "trainer/pipelines/pipeline.h"
@@ -14,12 +15,8 @@ namespace rote::testing {
 namespace {
 
 std::shared_ptr<nn::GPT2Config> small_gpt2() {
-  auto config = std::make_shared<nn::GPT2Config>();
-  config->vocab_size = 31;
+  auto config = small_gpt2_config();
   config->n_positions = 24;
-  config->n_embd = 12;
-  config->n_layer = 2;
-  config->n_head = 3;
   config->bos_token_id = 2;
   config->eos_token_id = {};
   config->initializer_range = 0.5;
@@ -98,14 +95,7 @@ namespace {
 struct EncoderDecoderFolder {
   TempFolder folder;
   EncoderDecoderFolder() {
-    auto config = std::make_shared<nn::T5Config>();
-    config->vocab_size = 31;
-    config->d_model = 12;
-    config->d_kv = 4;
-    config->d_ff = 20;
-    config->num_layers = 2;
-    config->num_heads = 3;
-    config->initializer_factor = 2;
+    const auto config = small_t5_config();
     config->eos_token_id = {29};
     write_pipeline_model<nn::T5ForConditionalGeneration>(folder.path(), config, tiny_tokenizer_json());
   }

@@ -9,6 +9,7 @@
 #include "nn/models/t5.h"
 #include "tensor/file.h"
 #include "tensor/generator.h"
+#include "tests/nn/small_writers.h"
 #include "tests/trainer/small_run.h"
 #include "trainer/data/seq2seq_collate.h"
 
@@ -17,15 +18,8 @@ namespace rote::testing {
 namespace {
 
 std::unique_ptr<nn::Model> small_t5() {
-  auto config = std::make_shared<nn::T5Config>();
-  config->vocab_size = 31;
-  config->d_model = 12;
-  config->d_kv = 4;
-  config->d_ff = 20;
-  config->num_layers = 2;
-  config->num_heads = 3;
+  const auto config = small_t5_config();
   config->dropout_rate = 0;
-  config->initializer_factor = 2;
   manual_seed(6);
   auto model = std::make_unique<nn::T5ForConditionalGeneration>(config);
   model->eval();
