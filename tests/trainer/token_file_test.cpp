@@ -99,12 +99,16 @@ TEST_CASE("TokenFile: anything else is refused in one sentence") {
   const std::string whole = numpy_file(kHead, kIds);
   for (size_t length = 1; length < 128; ++length) CHECK(of(whole.substr(0, length)) == "is no array of one dimension in NumPy's format" + advice);
   CHECK(of(whole.substr(0, 139)) == "says that it holds 3 ids of 4 bytes, but has 11 bytes of them; it is cut short, write it again.");
-  for (const char* head : {"{'descr': '<u4', 'shape': (3,4), }", "{'descr': '<u4', 'shape': (), }", "{'descr': '<u4', 'shape': (-3,), }", "{'descr': '<u4', 'shape': (99999999999999999999,), }",
-                           "{'descr': '<u4'}", "", "{'descr': '<u4', 'shape': (3"})
+  for (const char* head : {"{'descr': '<u4', 'fortran_order': False, 'shape': (3,4), }", "{'descr': '<u4', 'fortran_order': False, 'shape': (), }",
+                           "{'descr': '<u4', 'fortran_order': False, 'shape': (-3,), }", "{'descr': '<u4', 'fortran_order': False, 'shape': (99999999999999999999,), }", "{'descr': '<u4'}", "",
+                           "{'descr': '<u4', 'fortran_order': False, 'shape': (3", "{'descr': '<u4', 'shape': (3,), }", "{'fortran_order': False, 'shape': (3,), }",
+                           "{'descr': '<u4', 'fortran_order': 0, 'shape': (3,), }", "{'descr': '<u4', 'descr': '<u4', 'fortran_order': False, 'shape': (3,), }",
+                           "{'descr': '<u4', 'fortran_order': False, 'shape': (3,), 'more': 1}", "{'descr': '<u4', 'fortran_order': False, 'shape': (3,), } x",
+                           "{'descr': '<u4' 'fortran_order': False, 'shape': (3,), }", "x{'descr': '<u4', 'fortran_order': False, 'shape': (3,), }"})
     CHECK(headed(head) == "is no array of one dimension in NumPy's format" + advice);
-  CHECK(headed("{'descr': '<i8', 'shape': (3,), }") == "holds <i8, ids are <u2 (uint16) or <u4 (uint32)" + advice);
-  CHECK(headed("{'shape': (3,), }") == "holds no dtype, ids are <u2 (uint16) or <u4 (uint32)" + advice);
-  CHECK(headed("{'descr': '<u4', 'shape': (9223372036854775807,), }").rfind("says that it holds 9223372036854775807 ids", 0) == 0);
+  CHECK(fault(folder.file("y.npy", numpy_file("{'shape':(3,),'fortran_order': True , 'descr':'<u4'}", kIds))) == "");  // of one axis both orders are the same
+  CHECK(headed("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }") == "holds <i8, ids are <u2 (uint16) or <u4 (uint32)" + advice);
+  CHECK(headed("{'descr': '<u4', 'fortran_order': False, 'shape': (9223372036854775807,), }").rfind("says that it holds 9223372036854775807 ids", 0) == 0);
   for (size_t at = 0; at < 12; ++at) {  // a byte of the start at a time: refused, or read as what it then says
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x41);
@@ -114,6 +118,11 @@ TEST_CASE("TokenFile: anything else is refused in one sentence") {
   folder.file("x.npy", whole);
   CHECK(fault(path, {.length = 4}) == path + ": has 3 tokens, fewer than the 4 of one block; give more text, or a smaller --block_size.");
   CHECK(fault(path, {.length = 1, .id_limit = 70000}) == path + ": the id 70000 stands in block 2, but ids are below 70000; the file was written with another tokenizer.");
+  CHECK_THROWS_AS(TokenFile(path, {.length = 1, .id_limit = 70000}), ArgumentError);  // before a row is asked for
+  const TokenFile file(path, {.length = 1});
+  file.at(2);
+  std::filesystem::resize_file(path, 130);
+  CHECK_THROWS_WITH_AS(file.at(2), (path + ": had 140 bytes and has 130; a file of tokens must stay as it is while it is read.").c_str(), IoError);
   CHECK_THROWS_AS(TokenFile(folder.file("none.npy"), {}), IoError);
   CHECK_THROWS_AS(TokenFile(folder.path(), {}), IoError);
 }

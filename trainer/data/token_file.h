@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,27 +22,33 @@ struct TokenFileOptions {
   int64_t id_limit = int64_t{1} << 32;  // ids are below
 };
 
-// Rows of input_ids. Of the file nothing is copied but the rows that are asked for. A file that is cut short while it is mapped ends the process.
+// Rows of input_ids. Of the file nothing is copied but the rows that are asked for. A file that is cut short meanwhile is found at the next row;
+// one that is cut while a row is read ends the process.
 class TokenFile : public Dataset {
  public:
-  // Throws IoError where the file cannot be read, ArgumentError where it is no such array, shorter than it says or than one block.
+  // Throws IoError where the file cannot be read, ArgumentError where it is no such array, shorter than it says or than one block,
+  // or holds an id beyond the limit: of a file above 2^26 ids that is said by at().
   TokenFile(const std::string& path, const TokenFileOptions& options);
-  ~TokenFile() override;
-  TokenFile(const TokenFile&) = delete;
-  TokenFile& operator=(const TokenFile&) = delete;
 
   int64_t size() const override { return tokens_ / options_.length; }
-  Example at(int64_t row) const override;  // throws ArgumentError for an id beyond the limit
+  Example at(int64_t row) const override;  // throws IoError where the file has become shorter
   int64_t tokens() const { return tokens_; }
   int64_t left_out() const { return tokens_ % options_.length; }
 
  private:
-  std::string path_;
+  int64_t id_at(int64_t place) const;
+  void check_ids(int64_t row) const;
+
+  InputFile file_;
   TokenFileOptions options_;
   int64_t bytes_ = 0, begin_ = 0;  // of the file; where its ids begin
   int64_t tokens_ = 0;
   size_t width_ = 2;               // bytes of an id
-  const std::byte* map_ = nullptr;
+  struct Unmap {
+    size_t bytes;
+    void operator()(const std::byte* at) const;
+  };
+  std::unique_ptr<const std::byte[], Unmap> map_;
 };
 
 // Writes such a file as ids come: of uint16 where they fit, else uint32. It has its name once commit() was called.
