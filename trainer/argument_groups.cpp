@@ -97,4 +97,9 @@ T& T::set_dataloader(const DataloaderGroup& group) {
   return *this;
 }
 
+T& T::set_push_to_hub(const PushToHubGroup& group) {
+  throw ArgumentError(str("set_push_to_hub: ", group.model_id.empty() ? "a model" : group.model_id,
+                          " cannot be pushed from here; save_model() writes a folder that the hub's own client uploads as it is."));
+}
+
 }  // namespace rote

@@ -60,6 +60,15 @@ struct LoggingGroup {
   LogLevel replica_level = LogLevel::warning;
 };
 
+struct PushToHubGroup {
+  std::string model_id;
+  HubStrategy strategy = HubStrategy::every_save;
+  std::optional<std::string> token = {};
+  std::optional<bool> private_repo = {};
+  bool always_push = false;
+  std::optional<std::string> revision = {};
+};
+
 struct OptimizerGroup {
   std::string name = "adamw_torch";
   Number learning_rate = 5e-5;

@@ -16,6 +16,7 @@
 #include "optim/options.h"
 #include "trainer/data/sampler.h"
 #include "trainer/fields.h"
+#include "trainer/seed.h"
 
 namespace rote {
 
@@ -142,6 +143,7 @@ struct TrainingArguments {
   TrainingArguments& set_optimizer(const struct OptimizerGroup& group);
   TrainingArguments& set_lr_scheduler(const struct LrSchedulerGroup& group);
   TrainingArguments& set_dataloader(const struct DataloaderGroup& group);
+  TrainingArguments& set_push_to_hub(const struct PushToHubGroup& group);  // throws ArgumentError: nothing is pushed from here
 
   // Warm-up updates of a run of `total` updates: the whole part of a value from 1 on, else that share of the run, rounded up.
   int64_t get_warmup_steps(int64_t total) const;
@@ -171,6 +173,8 @@ struct TrainingArguments {
   int64_t eval_batch_size() const { return per_device_eval_batch_size; }
   LogLevel get_process_log_level() const { return log_level; }
   int64_t ddp_timeout_delta() const { return ddp_timeout; }  // seconds
+  // auto first = args.main_process_first(); what follows in its scope the first process does before the others, who then find it done.
+  distributed_zero_first main_process_first() const { return distributed_zero_first(static_cast<int>(local_rank)); }
 
   static const ArgumentTable<TrainingArguments>& table();
 };

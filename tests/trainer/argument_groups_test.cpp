@@ -57,3 +57,22 @@ TEST_CASE("grouped setters: a strategy by steps needs steps") {
   CHECK_THROWS_AS(args.set_save({.steps = 0}), ArgumentError);
   CHECK_FALSE(args.set_evaluate({}).do_eval);
 }
+
+TEST_CASE("set_push_to_hub: refused in one sentence; nothing is set") {
+  TrainingArguments args;
+  const ValueMap before = to_map(args);
+  CHECK_THROWS_WITH_AS(args.set_push_to_hub({.model_id = "me/film", .strategy = HubStrategy::end}),
+                       "set_push_to_hub: me/film cannot be pushed from here; save_model() writes a folder that the hub's own client uploads as it is.", ArgumentError);
+  CHECK(to_map(args) == before);
+}
+
+TEST_CASE("main_process_first: one process waits for nobody, whatever its rank is called") {
+  TrainingArguments args;
+  int done = 0;
+  for (const int64_t rank : {-1, 0}) {
+    args.local_rank = rank;
+    const auto first = args.main_process_first();
+    ++done;
+  }
+  CHECK(done == 2);
+}
