@@ -63,6 +63,20 @@ TEST_CASE("rote logs: --svg writes one file and says nothing") {
   CHECK(contains(svg, ">eval_loss</text>"));
 }
 
+TEST_CASE("rote logs: a flag before a run leaves the run alone, and names move no cursor") {
+  const AppFolder app;
+  app.folder.file("a.json", kHistory);
+  const std::string curves = app.rote("logs a.json --plot --width 60").out;
+  CHECK(curves != "");
+  CHECK(app.rote("logs --width 60 --plot a.json").out == curves);
+  CHECK(app.rote("logs --width 60 --plot yes a.json").out == curves);
+  CHECK(app.rote("logs --plot no a.json").out == app.rote("logs a.json").out);
+  CHECK(app.rote("hash --all model").out == app.rote("hash model --all").out);
+  app.folder.file("odd.json", "{\"log_history\": [{\"lo\\u001b[2Jss\\u007f\": 0.5, \"step\": 1}]}");
+  const AppResult odd = app.rote("logs odd.json");
+  CHECK_MESSAGE(contains(odd.out, "lo?[2Jss?"), odd.err);
+}
+
 TEST_CASE("rote logs: what cannot be shown ends with exit code 2 and one sentence; no file is made") {
   const AppFolder app;
   app.folder.file("a.json", kHistory);
@@ -76,7 +90,6 @@ TEST_CASE("rote logs: what cannot be shown ends with exit code 2 and one sentenc
       {"missing", "missing does not exist; give a run folder, a checkpoint or a trainer_state.json."},
       {"model", "model holds no trainer_state.json, nor does its newest checkpoint; a run writes it when it saves and when it ends."},
       {"torn.json", "torn.json: "},
-      {"--plot a.json", "--plot: got a.json; it must be true or false."},
       {"--keys los a.json", "--keys: no run has logged 'los'; they have logged loss, learning_rate, eval_loss."},
       {"none.json --plot", "no curve: none.json has logged no finite loss with its step; --keys names other numbers."},
       {"a.json --plot --width 10", "--width: is 10; it must be at least 40 and below 1001."},

@@ -30,17 +30,24 @@ fs::path state_file(const std::string& place) {
   return *last / name;
 }
 
+// A name on its way to a terminal: what would move the cursor is `?`.
+std::string shown(std::string name) {
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return name;
+}
+
+Logs with_shown_names(const Logs& entry) {
+  Logs out;
+  for (const auto& [name, value] : entry) out.set(shown(name), value);
+  return out;
+}
+
 std::optional<double> number_in(const Logs& entry, const std::string& key) {
   const Value* value = entry.find(key);
   double number = 0;
   if (!value || !value->number(number)) return std::nullopt;
   return number;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 std::string cell(const Logs& entry, const std::string& key) {
@@ -74,7 +81,8 @@ double round_step(double x) {
 
 RunLogs read_logs(const std::string& place) {
   const std::string path = state_file(place).string();
-  RunLogs run{place, parse_state(read_file(path), path).state.log_history};
+  RunLogs run{shown(place), {}};
+  for (const Logs& entry : parse_state(read_file(path), path).state.log_history) run.history.push_back(with_shown_names(entry));
   while (run.name.size() > 1 && run.name.back() == '/') run.name.pop_back();
   ROTE_CHECK(!run.history.empty(), ArgumentError, path, ": its log history is empty; a run logs every --logging_steps updates.");
   return run;

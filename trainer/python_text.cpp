@@ -101,6 +101,12 @@ std::string python_str(const Value& value) {
   return python_repr(value);
 }
 
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : between) + words[i];
+  return out;
+}
+
 int64_t code_points(const std::string& text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }

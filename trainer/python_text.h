@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trainer/value.h"
 
@@ -25,6 +26,9 @@ double rounded(double value, int decimals);
 std::string python_repr(const Value& value);
 // str(value): as repr, but text stands bare.
 std::string python_str(const Value& value);
+
+// between.join(words).
+std::string joined(const std::vector<std::string>& words, const char* between = ", ");
 
 // Number of code points of UTF-8 text.
 int64_t code_points(const std::string& text);

@@ -11,12 +11,6 @@ namespace rote::data {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 // Length of the UTF-8 sequence at `at`, 0 where there is none (RFC 3629: no overlong form, no surrogate, nothing past U+10FFFF).
 size_t utf8_length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) -> unsigned { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0; };

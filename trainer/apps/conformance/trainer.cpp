@@ -16,6 +16,7 @@
 #include "trainer/json_text.h"
 #include "trainer/metrics.h"
 #include "trainer/progress.h"
+#include "trainer/python_text.h"
 #include "trainer/trainer.h"
 
 namespace rote::conformance {
@@ -50,11 +51,6 @@ double number_of(const Value& value, const std::string& what) {
 }
 Value read_json(const fs::path& file) { return parse_json(read_file(file.string()), file.string()); }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
 std::vector<std::string> texts_of(const Value& list) {
   std::vector<std::string> out;
   for (const Value& item : *list.as_list()) out.push_back(*item.as_text());
@@ -132,7 +128,7 @@ void check_history(const std::vector<Logs>& history, const Value& wanted, const 
       std::sort(keys.begin(), keys.end());
       std::sort(expected_keys.begin(), expected_keys.end());
     }
-    expect(keys == expected_keys, str("log ", i, ": has ", joined(keys), ", expected ", joined(expected_keys)));
+    expect(keys == expected_keys, str("log ", i, ": has ", joined(keys, " "), ", expected ", joined(expected_keys, " ")));
     for (const auto& [key, value] : expected) {
       if (key == "train_loss" && is_resumed) continue;
       const double y = number_of(*got.find(key), key), reference = number_of(value, key);
@@ -176,13 +172,13 @@ void run_case(const Case& c) {
   Process whole(c, train, eval, output_dir);
   whole.trainer->train();
   check_history(whole.trainer->state().log_history, at(expected, "log_history_ref"), at(expected, "rtol"), false);
-  const std::string events = "init_end@0 " + joined(whole.events), wanted_events = joined(texts_of(at(expected, "events")));
+  const std::string events = "init_end@0 " + joined(whole.events, " "), wanted_events = joined(texts_of(at(expected, "events")), " ");
   expect(events == wanted_events, str("events: ", events, ", expected ", wanted_events));
   check_state(whole.trainer->state(), expected);
   check_weights(*whole.model, c, at(expected, "final"));
   std::vector<std::string> kept;
   for (const fs::path& folder : checkpoints_in(output_dir)) kept.push_back(folder.filename().string());
-  expect(kept == texts_of(at(expected, "checkpoints_kept")), str("checkpoints: ", joined(kept), ", expected ", joined(texts_of(at(expected, "checkpoints_kept")))));
+  expect(kept == texts_of(at(expected, "checkpoints_kept")), str("checkpoints: ", joined(kept, " "), ", expected ", joined(texts_of(at(expected, "checkpoints_kept")), " ")));
 
   const Value& resume = at(c.json, "resume");
   if (resume.as_map() == nullptr) return;
@@ -192,7 +188,7 @@ void run_case(const Case& c) {
   const double loss = part.trainer->state().last("train_loss"), wanted_loss = number_of(at(resume, "train_loss"), "train_loss");
   expect(std::abs(loss - wanted_loss) <= 1e-5 * std::abs(wanted_loss), str("resumed: train_loss is ", loss, ", expected ", wanted_loss));
   expect(hash_tensors(nn::state_dict(*part.model)) == hash_tensors(nn::state_dict(*whole.model)), "resumed: the weights have other bits than those of the whole run");
-  const std::string resumed_events = "init_end@0 " + joined(part.events), wanted_resumed = joined(texts_of(at(resume, "events")));
+  const std::string resumed_events = "init_end@0 " + joined(part.events, " "), wanted_resumed = joined(texts_of(at(resume, "events")), " ");
   expect(resumed_events == wanted_resumed, str("resumed: events ", resumed_events, ", expected ", wanted_resumed));
 }
 
