@@ -76,6 +76,11 @@ const Wrong kTable[] = {
     {"a misspelt name in a file", "--config a.json", "a.json", "{\"learning_rte\": 1}", {"a.json: learning_rte: no such argument; did you mean learning_rate?"}},
     {"a range in a file, a type on the line", "--config a.json --seed x", "a.json", "{\"max_grad_norm\": -1}",
      {"--seed: got x; it must be a whole number.", "a.json: max_grad_norm: is -1; it must be at least 0."}},
+    {"a name twice", "--config a.json", "a.json", "{\"seed\": 1, \"max_steps\": 2, \"seed\": 3}", {"a.json: seed is given twice; give it once."}},
+    {"a name twice in YAML", "--config a.yaml", "a.yaml", "seed: 1\nmax_steps: 2\nseed: 3\n", {"a.yaml:3: seed is given twice; give it once."}},
+    {"an alias beside its name", "--config a.json", "a.json", "{\"max_seq_length\": 16, \"max_length\": 8}",
+     {"a.json: max_length: is another name of max_seq_length, which is given too; give one of them."}},
+    {"a number that is too large", "--config a.json", "a.json", "{\"learning_rate\": 1e999}", {"a.json: holds a number that no double can take, 1e999; they end at 1.8e308."}},
     // Several at once.
     {"five at once", "--learning_rate fast --sede 1 --optim adamm --max_grad_norm -1 --torch_compile", "", "",
      {"--learning_rate: got fast; it must be a number.", "--sede: no such argument; did you mean --seed?", "--optim: there is no adamm; did you mean adam? The words are ",
@@ -122,6 +127,32 @@ TEST_CASE("rote train --config: a run told by a file is the run told by the line
   if (!has_yaml()) return;
   const AppResult scores = app.rote("evaluate --config run.yaml");
   CHECK_MESSAGE(contains(scores.out, "eval_accuracy"), scores.err);
+}
+
+TEST_CASE("rote train --config: aliases are names, true resumes, and a file of anything else ends soon") {
+  const AppFolder app;
+  REQUIRE(app.train("line", "--max_length 12 --max_steps 3 --save_strategy steps --save_steps 2").status == 0);
+  const std::string rest = "train --model_name_or_path model --train_file train.tsv --per_device_train_batch_size 4 --learning_rate 1e-2 --warmup_steps 0.1 --save_strategy no ";
+  const auto trained = [&](const std::string& name, const std::string& text, const std::string& out) {
+    app.folder.file(name, text);
+    const AppResult result = app.rote(rest + "--config " + name + " --output_dir " + out);
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return app.hash(out);
+  };
+  CHECK(trained("a.json", R"({"max_length": 12, "max_steps": 3})", "json") == app.hash("line"));
+  CHECK(trained("b.json", R"({"block_size": 12, "max_steps": 3, "resume_from_checkpoint": true})", "line") == app.hash("json"));
+  CHECK(trained("c.json", R"({"max_length": 12, "max_steps": 3, "resume_from_checkpoint": false})", "json") == app.hash("line"));
+  if (has_yaml()) CHECK(trained("a.yaml", "max_length: 12\nmax_steps: 3\nresume_from_checkpoint: true\n", "line") == app.hash("json"));
+  std::string few = "{", many = "{";
+  for (int64_t i = 0; i < 30; ++i) few += str(i ? ", " : "", "\"none_of_ours_", i, "\": 1");
+  for (int64_t i = 0; i < 100000; ++i) many += str(i ? ", " : "", "\"none_of_ours_", i, "\": 1");
+  app.folder.file("few.json", few + "}");
+  const AppResult told = app.rote(rest + "--config few.json --output_dir x");
+  CHECK(lines_of(told.err).size() == 21);
+  CHECK(contains(told.err, "few.json: 10 more names are no arguments."));
+  app.folder.file("many.json", many + "}");
+  CHECK(contains(app.rote(rest + "--config many.json --output_dir x", "ulimit -t 1").err, "many.json: has more than 1000 names; it is no file of arguments."));
+  CHECK_FALSE(fs::exists(app.file("x")));
 }
 
 }  // namespace rote::testing

@@ -65,14 +65,14 @@ ValueMap read_yaml_map(const std::string& path) { return map_of(parse_yaml(read_
 
 ValueMap read_config_file(const std::string& path) {
   const std::string suffix = fs::path(path).extension().string();
-  if (suffix == ".json") return read_json_map(path);
+  if (suffix == ".json") return map_of(parse_json(read_file(path), path, Twice::refuse), path);
   ROTE_CHECK(suffix == ".yaml" || suffix == ".yml", ArgumentError, path, ": is no file of arguments; its name must end in .json, .yaml or .yml.");
-  return read_yaml_map(path);
+  return map_of(parse_yaml(read_file(path), path, Twice::refuse), path);
 }
 
 Reading line_over_file(const std::string& path, const std::vector<RowGroup>& groups, Reading line) {
   try {
-    Reading file = read_map(read_config_file(path), groups, {.who = path});
+    Reading file = read_map(read_config_file(path), groups, {.allow_aliases = true, .who = path});
     return merged(std::move(file), std::move(line), groups);
   } catch (const Error& fault) {
     line.faults.push_back(fault.text);

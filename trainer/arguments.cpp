@@ -8,6 +8,7 @@
 #include "optim/metric_schedule.h"
 #include "optim/registry.h"
 #include "optim/schedule.h"
+#include "trainer/argument_reasons.h"
 
 namespace rote {
 
@@ -34,13 +35,10 @@ const std::vector<std::string>& schedule_words() {
 
 constexpr FieldAction kMap = FieldAction::map, kIgnore = FieldAction::ignore, kReject = FieldAction::reject;
 
-constexpr const char* kOneProcess = "since a run is one process";
 constexpr const char* kNoHub = "since nothing is pushed to a hub";
-constexpr const char* kNoCapture = "since a step is not captured or compiled";
 constexpr const char* kNoPython = "since it is a Python package";
 constexpr const char* kNoTracker = "since the trackers' writers are not there yet";
 constexpr const char* kNoWorkers = "since batches are made by the threads of the process";
-constexpr const char* kNoDevice = "since there is no such device here";
 constexpr const char* k8Bit = "since states of 8 or 4 bits are not built";
 constexpr const char* kLowRank = "since low-rank optimizers are not built";
 constexpr const char* kLayerwise = "since layer-wise updates are not built";
@@ -264,7 +262,7 @@ ArgumentTable<T> make_table() {
           field(&T::do_train, {.name = "do_train", .help = "for scripts: train"}),
           field(&T::do_eval, {.name = "do_eval", .help = "for scripts: evaluate, set by eval_strategy"}),
           field(&T::do_predict, {.name = "do_predict", .help = "for scripts: predict"}),
-          field(&T::resume_from_checkpoint, {.name = "resume_from_checkpoint", .help = "checkpoint folder to go on from, true: the newest good one"}),
+          field(&T::resume_from_checkpoint, {.name = "resume_from_checkpoint", .help = "checkpoint folder to go on from, true: the newest good one", .or_true = true}),
           field(&T::local_rank, {.name = "local_rank", .action = kIgnore, .reason = kOneProcess}),
           older_name<T>({.name = "per_gpu_train_batch_size", .maps_to = "per_device_train_batch_size"}),
           older_name<T>({.name = "per_gpu_eval_batch_size", .maps_to = "per_device_eval_batch_size"}),

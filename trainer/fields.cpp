@@ -218,7 +218,7 @@ std::optional<Value> fitted(const ArgumentRow& row, const Value& given) {
 ArgumentRow detail::row_of(const RowSpec& spec) {
   ArgumentRow row{.name = spec.name, .help = spec.help, .unit = spec.unit, .rules = spec.rules, .flag_word = spec.flag_word, .at_least = spec.at_least,
                   .at_most = spec.at_most, .below = spec.below, .action = spec.action, .reason = spec.reason, .maps_to = spec.maps_to, .adds = spec.adds,
-                  .enum_name = spec.enum_name, .one_word = spec.one_word, .required = spec.required, .beside = spec.beside};
+                  .enum_name = spec.enum_name, .or_true = spec.or_true, .one_word = spec.one_word, .required = spec.required, .beside = spec.beside};
   if (spec.words) row.words.assign(spec.words().begin(), spec.words().end());
   for (const char* alias : spec.aliases)
     if (alias) row.aliases.push_back(alias);
@@ -266,6 +266,7 @@ std::string said_of_map(std::string fault, const std::string& who) {
 Value normalised(const ArgumentRow& row, const Value& value) {
   if (row.one_word && value.as_text()) return *value.as_text() == "" ? ValueList() : ValueList{value};
   if (row.one_word && value.is_null() && !row.optional) return ValueList();
+  if (row.or_true && value.as_bool()) return *value.as_bool() ? Value("true") : Value();
   if (!row.flag_word.empty() && value.as_bool()) return *value.as_bool() ? Value(row.flag_word) : row.words.front();
   return value;
 }

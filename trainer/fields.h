@@ -49,6 +49,7 @@ struct RowSpec {
   bool adds = false;                                  // map: a part of that field, which is taken beside it
   const char* aliases[4] = {};                        // "max_length" for --max_length, "e" for -e
   const char* enum_name = "";                         // in display texts the value is Name.WORD
+  bool or_true = false;                               // a text: true stands for the word, false for nothing, as YAML and JSON have them
   bool one_word = false;                              // a list of which the command line takes a single word
   bool required = false;                              // has no default
   bool beside = false;                                // no field of the present Hugging Face class: not in to_dict, no beginning of it will do
@@ -71,6 +72,7 @@ struct ArgumentRow {
   bool adds = false;
   std::vector<std::string> aliases = {};
   std::string enum_name = "";
+  bool or_true = false;
   bool one_word = false;
   bool required = false;
   bool beside = false;
@@ -375,6 +377,7 @@ const ArgumentRow* older_row(const std::string& name) {
 
 struct FromMap {
   bool allow_extra_keys = false;  // keys without a field are left alone
+  bool allow_aliases = false;     // a key may be an alias of a row, but not beside its name
   std::string who = "";           // the file, for error texts: `s.json: seed: got …` in place of `--seed: got …`
 };
 

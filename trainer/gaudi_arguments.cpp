@@ -4,16 +4,14 @@
 #include <filesystem>
 
 #include "trainer/argument_files.h"
+#include "trainer/argument_reasons.h"
 
 namespace rote {
 
 namespace {
 
 constexpr FieldAction kIgnore = FieldAction::ignore, kReject = FieldAction::reject;
-constexpr const char* kNoDevice = "since there is no such device here";
 constexpr const char* kEager = "since every step runs as it is written";
-constexpr const char* kNoCapture = "since a step is not captured or compiled";
-constexpr const char* kOneProcess = "since a run is one process";
 constexpr const char* kOneAttention = "since attention is one function with one result";
 
 constexpr WordRule kDeviceRules[] = {{"True", kReject, kNoDevice}};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -190,16 +191,53 @@ std::string json_text(const Value& value, JsonStyle style) {
   return out;
 }
 
-Value parse_json(const std::string& text, const std::string& who) {
+namespace {
+
+// Watches the names of each map that is open.
+class Names {
+ public:
+  explicit Names(const std::string& who) : who_(who) {}
+
+  bool see(nlohmann::ordered_json::parse_event_t event, const nlohmann::ordered_json& value) {
+    using Event = nlohmann::ordered_json::parse_event_t;
+    if (event == Event::object_start) open_.emplace_back();
+    else if (event == Event::object_end) open_.pop_back();
+    else if (event == Event::key) add(value.get_ref<const std::string&>());
+    return true;
+  }
+
+ private:
+  void add(const std::string& name) {
+    ROTE_CHECK(open_.back().insert(name).second, ArgumentError, who_, ": ", name, " is given twice; give it once.");
+    ROTE_CHECK(open_.back().size() <= kMostNames, ArgumentError, who_, ": has more than ", kMostNames, " names; it is no file of arguments.");
+  }
+
+  const std::string& who_;
+  std::vector<std::set<std::string>> open_;
+};
+
+// What the library's text says of a number: it stands in quotes.
+std::string quoted(const std::string& text) {
+  const size_t begin = text.find('\''), end = text.rfind('\'');
+  return begin == end ? "" : ", " + text.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+Value parse_json(const std::string& text, const std::string& who, Twice twice) {
   const std::string plain = with_words_quoted(text);
   try {
-    return to_value(nlohmann::ordered_json::parse(plain), who, 0);
+    Names names(who);
+    nlohmann::ordered_json::parser_callback_t watch;
+    if (twice == Twice::refuse) watch = [&](int, nlohmann::ordered_json::parse_event_t event, nlohmann::ordered_json& value) { return names.see(event, value); };
+    return to_value(nlohmann::ordered_json::parse(plain, watch), who, 0);
   } catch (const nlohmann::json::parse_error& fault) {
     const auto end = plain.begin() + static_cast<std::ptrdiff_t>(std::min(fault.byte, plain.size()));
-    throw ArgumentError(str(who, ": is not JSON at line ", 1 + std::count(plain.begin(), end, '\n'),
+    const bool is_line = plain.find('\n') == std::string::npos;  // which `who` may number already
+    throw ArgumentError(str(who, ": is not JSON", is_line ? "" : str(" at line ", 1 + std::count(plain.begin(), end, '\n')),
                             "; names and texts stand in double quotes, parts are parted by commas."));
   } catch (const nlohmann::json::exception& fault) {
-    throw ArgumentError(str(who, ": holds a number that no double can take (", fault.what(), ")."));
+    throw ArgumentError(str(who, ": holds a number that no double can take", quoted(fault.what()), "; they end at 1.8e308."));
   }
 }
 

@@ -126,8 +126,8 @@ std::optional<bool> parse_bool(const std::string& text) {
 
 class Reader {
  public:
-  Reader(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown)
-      : words_(words), groups_(groups), unknown_(unknown), flags_(flags_of(groups)) {
+  Reader(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown, BareFlags bare)
+      : words_(words), groups_(groups), unknown_(unknown), bare_(bare), flags_(flags_of(groups)) {
     for (const RowGroup& group : groups) {
       out_.values.emplace_back(group.rows.size());
       for (const ArgumentRow& row : group.rows) all_rows_.push_back(&row);
@@ -221,7 +221,9 @@ class Reader {
     if (attached) given.push_back(*attached);
     else {
       const bool many = row.list && !row.one_word;
-      while (at_ < words_.size() && (many || given.empty()) && words_[at_] != "--" && !looks_like_flag(words_[at_])) given.push_back(words_[at_++]);
+      const bool takes_truth = bare_ == BareFlags::take_truth && row.kind == FieldKind::boolean && value_may_lack(row);
+      while (at_ < words_.size() && (many || given.empty()) && words_[at_] != "--" && !looks_like_flag(words_[at_]) && (!takes_truth || parse_bool(words_[at_])))
+        given.push_back(words_[at_++]);
     }
     if (given.empty()) {
       if (row.action == FieldAction::reject && !value_may_lack(row)) return fault(row.name, refusal(row, "it"));
@@ -286,6 +288,7 @@ class Reader {
   const std::vector<std::string>& words_;
   const std::vector<RowGroup>& groups_;
   UnknownFlags unknown_;
+  BareFlags bare_;
   std::vector<Flag> flags_;
   std::vector<const ArgumentRow*> all_rows_;
   size_t at_ = 0;
@@ -303,8 +306,8 @@ std::string detail::reading_fault(ArgumentRow row, const Value& value) {
   return fault_of(row, value);
 }
 
-Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown) {
-  return Reader(words, groups, unknown).read();
+Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown, BareFlags bare) {
+  return Reader(words, groups, unknown, bare).read();
 }
 
 }  // namespace rote

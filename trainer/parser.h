@@ -53,15 +53,17 @@ struct Reading {
 struct Usage {
   std::string program;          // "rote train"
   std::string about;            // one sentence
-  std::string positional = "";  // what words without a name are: "PATH..."; empty: such words are faults
+  std::string positional = "";  // what words without a name are: "PATH...", which a bool's flag leaves alone; empty: such words are faults
   // Where it is set, there is a --config FILE, and this reads it below what the line says (line_over_file of argument_files.h).
   Reading (*config)(const std::string& path, const std::vector<RowGroup>& groups, Reading line) = nullptr;
 };
 
 enum class UnknownFlags { refuse, keep };  // keep: among the remaining words
+enum class BareFlags { take_next, take_truth };  // take_truth: a bool's flag takes the next word only where it says true or false: --plot RUN
 
 // Neither looks for what is missing: check_required does. read_words throws ArgumentError when two rows share a name.
-Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown = UnknownFlags::refuse);
+Reading read_words(const std::vector<std::string>& words, const std::vector<RowGroup>& groups, UnknownFlags unknown = UnknownFlags::refuse,
+                   BareFlags bare = BareFlags::take_next);
 // Names are names of fields, not flags. FromMap::who, where given, begins each fault in place of the dashes.
 Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const FromMap& options = {});
 // `first` where `second` says nothing, be it under an older name; faults of both. `second` may have more groups at its end.

@@ -39,6 +39,17 @@ void read_key(Reading& out, const std::vector<RowGroup>& groups, size_t group, s
 
 }  // namespace
 
+namespace {
+
+constexpr size_t kMostTold = 20;  // unknown keys that are told one by one
+
+bool is_named(const ArgumentRow& row, const std::string& key, bool or_alias) {
+  if (row.name == key) return true;
+  return or_alias && std::any_of(row.aliases.begin(), row.aliases.end(), [&](const std::string& alias) { return plain_name(alias) == key; });
+}
+
+}  // namespace
+
 Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const FromMap& options) {
   Reading out = empty_reading(groups);
   std::vector<const ArgumentRow*> all_rows;
@@ -46,22 +57,28 @@ Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const
     for (const ArgumentRow& row : group.rows) all_rows.push_back(&row);
   ValueMap sorted = map;
   sorted.sort_by_name();
+  size_t unknown = 0;
   for (const bool older : {false, true}) {
     for (const auto& [name, value] : sorted) {
       bool known = false;
       for (size_t g = 0; g < groups.size(); ++g) {
         for (size_t r = 0; r < groups[g].rows.size(); ++r) {
           const ArgumentRow& row = groups[g].rows[r];
-          if (row.name != name) continue;
+          if (!is_named(row, name, options.allow_aliases)) continue;
           known = true;
+          if (row.name != name && (map.find(row.name) || out.values[g][r])) {
+            out.faults.push_back(said_of_map("--" + name + ": is another name of " + row.name + ", which is given too; give one of them.", options.who));
+            continue;
+          }
           if ((row.action == FieldAction::map) == older) read_key(out, groups, g, r, value, options.who);
         }
       }
-      if (known || older || options.allow_extra_keys) continue;
+      if (known || older || options.allow_extra_keys || ++unknown > kMostTold) continue;
       if (const ArgumentRow* meant = nearest_row(name, all_rows)) out.faulty_names.push_back(meant->name);
       out.faults.push_back(said_of_map("--" + unknown_name("--" + name, all_rows).substr(2), options.who));
     }
   }
+  if (unknown > kMostTold) out.faults.push_back(said_of_map(str("--", unknown - kMostTold, " more names are no arguments."), options.who));
   detail::settle_older_names(out, groups, options.who);
   return out;
 }

@@ -64,7 +64,7 @@ std::vector<RowGroup> detail::with_config(const Usage& usage, std::vector<RowGro
 }
 
 Reading detail::read_command(const std::vector<std::string>& words, const Usage& usage, const std::vector<RowGroup>& groups) {
-  Reading line = read_words(words, groups);
+  Reading line = read_words(words, groups, UnknownFlags::refuse, usage.positional.empty() ? BareFlags::take_next : BareFlags::take_truth);
   if (line.help) throw HelpRequested(help_text(usage, groups));
   if (usage.positional.empty()) refuse_remaining(line);
   if (usage.config && line.values.back()[0]) {

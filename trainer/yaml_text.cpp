@@ -109,7 +109,7 @@ constexpr const char* kCoreTag = "tag:yaml.org,2002:";
 class Builder : public YAML::EventHandler {
  public:
   // most: values that the document may have.
-  Builder(const std::string& who, size_t most) : who_(who), most_(most) {}
+  Builder(const std::string& who, size_t most, Twice twice) : who_(who), most_(most), twice_(twice) {}
 
   // REQUIRES: all of it was parsed.
   const Value& document() const {
@@ -202,6 +202,10 @@ class Builder : public YAML::EventHandler {
   void set(Value value, const YAML::Mark& mark) {
     Open& into = open_.back();
     const std::string name = *std::exchange(into.name, std::nullopt);
+    if (!into.merges && twice_ == Twice::refuse) {
+      ROTE_CHECK(into.map.find(name) == nullptr, ArgumentError, at(mark), name, " is given twice; give it once.");
+      ROTE_CHECK(into.map.size() < kMostNames, ArgumentError, who_, ": has more than ", kMostNames, " names; it is no file of arguments.");
+    }
     if (!into.merges) return into.map.set(name, std::move(value));
     for (const Value& one : value.as_list() ? *value.as_list() : ValueList{value}) {
       ROTE_CHECK(one.as_map(), ArgumentError, at(mark), "<< stands before a map or a list of maps.");
@@ -212,6 +216,7 @@ class Builder : public YAML::EventHandler {
 
   const std::string& who_;
   size_t most_, made_ = 0;
+  Twice twice_;
   int documents_ = 0;
   bool merges_ = false;  // the last scalar is a plain <<
   std::vector<Open> open_;
@@ -228,8 +233,8 @@ std::string printable(std::string text) {
 }
 
 // Throws YAML::Exception, and ArgumentError for what YAML may hold but arguments may not.
-Value document_of(const std::string& text, const std::string& who) {
-  Builder builder(who, text.size() + 1);
+Value document_of(const std::string& text, const std::string& who, Twice twice) {
+  Builder builder(who, text.size() + 1, twice);
   std::istringstream in(text);
   YAML::Parser parser(in);
   while (parser.HandleNextDocument(builder)) {}
@@ -240,16 +245,16 @@ Value document_of(const std::string& text, const std::string& who) {
 
 bool has_yaml() { return true; }
 
-Value parse_yaml(const std::string& text, const std::string& who) {
+Value parse_yaml(const std::string& text, const std::string& who, Twice twice) {
   Value value;
   try {
-    value = document_of(text, who);
+    value = document_of(text, who, twice);
   } catch (const YAML::Exception& fault) {
     throw ArgumentError(str(who, ":", fault.mark.line + 1, ": is not YAML, ", printable(fault.msg), "; a line is name: value, a list is [a, b]."));
   }
   // The parser takes a quote that is never closed for closed at the end of the text, but not before a line that ends the document.
   try {
-    document_of(text + (text.ends_with('\n') ? "" : "\n") + "...\n", who);
+    document_of(text + (text.ends_with('\n') ? "" : "\n") + "...\n", who, twice);
   } catch (const YAML::Exception& fault) {
     throw ArgumentError(str(who, ":", fault.mark.line + 1, ": a quote is not closed; the same quote ends the text."));
   }
@@ -264,7 +269,7 @@ namespace rote {
 
 bool has_yaml() { return false; }
 
-Value parse_yaml(const std::string&, const std::string& who) {
+Value parse_yaml(const std::string&, const std::string& who, Twice) {
   throw ArgumentError(who + ": this build reads no YAML; give JSON, or build where libyaml-cpp-dev is installed.");
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "trainer/json_text.h"
 #include "trainer/value.h"
 
 namespace rote {
@@ -11,8 +12,8 @@ namespace rote {
 bool has_yaml();
 
 // One document. Plain scalars are what YAML 1.1 says: yes, No and on are booleans, ~ is nothing, 010 is 8, 1.5e-3 a float, and 1e-3, for want of a point,
-// a text. The last of two equal keys wins; << brings in what the map itself does not have.
+// a text. Of two equal keys what `twice` says; << brings in what the map itself does not have.
 // `who` begins the error text. Throws ArgumentError with the line of the first fault, and in a build without yaml-cpp always.
-Value parse_yaml(const std::string& text, const std::string& who);
+Value parse_yaml(const std::string& text, const std::string& who, Twice twice = Twice::take_last);
 
 }  // namespace rote

@@ -59,6 +59,8 @@ TEST_CASE("python_repr: quotes, escapes and containers") {
   CHECK(python_repr(Value("tab\tnew\n\x01")) == "'tab\\tnew\\n\\x01'");
   CHECK(python_repr(ValueMap{{"n", {}}, {"l", ValueList{1, 2.5, "x", true}}}) == "{'n': None, 'l': [1, 2.5, 'x', True]}");
   CHECK(code_points("é中") == 2);
+  CHECK(joined({"a", "b"}) == "a, b");
+  CHECK(joined({"a"}, " ") + joined({}) == "a");
 }
 
 TEST_CASE("json_text: Python's json.dumps, byte for byte") {

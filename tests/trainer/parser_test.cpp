@@ -89,6 +89,20 @@ TEST_CASE("parser: three forms of a flag") {
   CHECK(fault_small({"--no_use_fast"}).find("--no_use_fast: no such argument") == 0);
 }
 
+TEST_CASE("parser: where words without a name are taken, a bool's flag takes the next word only where it says true or false") {
+  const Usage usage{"small", "A test.", "PATH..."};
+  const auto read = [&](const std::vector<std::string>& words) { return parse_words<Small>(words, usage, Small{}); };
+  const auto bare = read({"--use_fast", "run", "--keep_all", "2"});
+  CHECK(std::get<0>(bare.values).use_fast);
+  CHECK(std::get<0>(bare.values).keep_all);
+  CHECK(bare.positional == std::vector<std::string>{"run", "2"});
+  const auto said = read({"--use_fast", "no", "run"});
+  CHECK_FALSE(std::get<0>(said.values).use_fast);
+  CHECK(said.positional == std::vector<std::string>{"run"});
+  CHECK_THROWS_AS(read({"--maybe", "run"}), ArgumentError);  // it is never bare
+  CHECK_THROWS_AS(read({"--use_fast=run"}), ArgumentError);
+}
+
 TEST_CASE("parser: a list takes what follows, an attached value stands alone") {
   CHECK(parse_small({"--ints", "1", "-2", "3", "--size", "1"}).ints == std::vector<int64_t>{1, -2, 3});
   CHECK(parse_small({"--ints", "1", "2", "--ints", "3"}).ints == std::vector<int64_t>{3});
