@@ -69,7 +69,7 @@ TEST_CASE("rote train: broken inputs end with exit code 2 and one sentence, befo
       {"no tokenizer", [](const AppFolder& app) { fs::remove(app.file("model/tokenizer.json")); }, "", "tokenizer.json"},
       {"tokenizer cut short", [](const AppFolder& app) { cut(app.file("model/tokenizer.json")); }, "", "tokenizer.json"},
       {"tokenizer of another model", [](const AppFolder& app) { replace(app.file("model/tokenizer.json"), "\"star\": 30", "\"star\": 30, \"more\": 31"); }, "",
-       "model: the tokenizer has 32 ids but the model a vocabulary of 31; they do not belong together."},
+       "model: the tokenizer's ids go up to 31 but the model has a vocabulary of 31; they do not belong together."},
       {"no model folder", nothing, "--model_name_or_path nowhere", "nowhere"},
       {"no train file", nothing, "--train_file none.tsv", "none.tsv: cannot be read (No such file or directory)."},
       {"empty train file", file("train.tsv", ""), "", "train.tsv"},

@@ -17,6 +17,11 @@ TEST_CASE("rote verify: --links prints a line a step, the published ones of each
     CHECK(result.out == expected);
   }
   CHECK(app.rote("verify --links --dtype f64").status == 2);
+  for (const char* words : {"verify", "verify --links"}) {
+    const AppResult refused = app.rote(words, "export ROTE_ISA=nope");
+    CHECK(refused.status == 2);
+    CHECK_MESSAGE(contains(refused.err, "rote verify: ROTE_ISA: 'nope' is no instruction set of Rote; here it can be "), refused.err);
+  }
 }
 
 TEST_CASE("docs: the hash of reproducibility.md is that of rote hash") {

@@ -46,8 +46,8 @@ text::Tokenizer load_tokenizer(const Sources& sources) {
   const std::string name = model.tokenizer_name.value_or(!model.model_name_or_path.empty() ? model.model_name_or_path : sources.train.config_name.value_or(""));
   const text::Tokenizer tokenizer =
       text::Tokenizer::from_folder(nn::model_place(name, {.revision = model.model_revision, .cache_dir = model.cache_dir.value_or("")}));
-  const int64_t ids = tokenizer.vocab_size(), vocabulary = sources.config.limits().vocabulary.value_or(ids);
-  ROTE_CHECK(ids <= vocabulary, ArgumentError, name, ": the tokenizer has ", ids, " ids but the model a vocabulary of ", vocabulary,
+  const int64_t ids = tokenizer.id_limit(), vocabulary = sources.config.limits().vocabulary.value_or(ids);
+  ROTE_CHECK(ids <= vocabulary, ArgumentError, name, ": the tokenizer's ids go up to ", ids - 1, " but the model has a vocabulary of ", vocabulary,
              "; they do not belong together.");
   return tokenizer;
 }

@@ -71,7 +71,7 @@ Prepared image_classification(const Sources& sources);
 // The labels of a saved head, by class.
 std::vector<std::string> label_names(const nn::Config& config);
 
-// The tokenizer of the run. Throws ArgumentError where it has more ids than the model.
+// The tokenizer of the run. Throws ArgumentError where it has ids that the model lacks.
 text::Tokenizer load_tokenizer(const Sources& sources);
 // --max_seq_length, or `otherwise` where it is not given, then at most what the model and the tokenizer take. Throws ArgumentError where it is given as more.
 int64_t text_length(const Sources& sources, const text::Tokenizer& tokenizer, int64_t otherwise);

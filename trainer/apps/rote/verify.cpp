@@ -115,6 +115,7 @@ int verify(int argc, char** argv) {
   const auto parsed = parse_command(
       argc, argv, Usage{"rote verify", "Whether this machine keeps the arithmetic contract: the golden job (docs/reproducibility.md), in every way it can be run here."}, VerifyArguments{});
   const VerifyArguments& args = std::get<0>(parsed.values);
+  choose_kernels(std::getenv("ROTE_ISA"));  // throws for a word that is none, though each way names its own
   if (args.links) {
     const DType dtype = *std::find_if(std::begin(kDTypesOfJob), std::end(kDTypesOfJob), [&](DType one) { return args.dtype == name(one); });
     for (const std::string& link : run_golden_job({.dtype = dtype})) std::printf("%s\n", link.c_str());
