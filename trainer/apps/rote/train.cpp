@@ -70,10 +70,10 @@ Seq2SeqTrainingArguments with_lengths(Seq2SeqTrainingArguments args, const DataA
 }
 
 // Files and folders that the bits of a run depend on.
-ValueMap inputs_of(const std::vector<std::string>& words, const ModelArguments& model, const TrainSources& sources, const DataArguments& data) {
+ValueMap inputs_of(const std::vector<std::string>& words, const ModelArguments& model, const TrainSources& sources, const EvaluationFiles& evaluation) {
   ValueMap inputs;
   if (const std::string& name = model.model_name_or_path; !name.empty()) add_model(inputs, nn::model_place(name, options_of(model)));
-  for (const auto* path : {&sources.config_name, &model.tokenizer_name, &sources.train_file, &sources.train_dir, &data.validation_file, &data.validation_dir})
+  for (const auto* path : {&sources.config_name, &model.tokenizer_name, &sources.train_file, &sources.train_dir, &evaluation.validation_file, &evaluation.validation_dir})
     if (*path && fs::exists(**path)) add_input(inputs, **path);
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--config" && i + 1 < words.size()) add_input(inputs, words[i + 1]);
@@ -140,7 +140,7 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
     end_behind(trainer, *part.last_step);
   } else {
     record.arguments = {{"model", to_dict(model_args)}, {"sources", to_dict(sources)}, {"data", to_dict(data_args)}, {"training", to_dict(args)}, {"rote", to_dict(rote_args)}};
-    record.inputs = inputs_of(words, model_args, sources, data_args);
+    record.inputs = inputs_of(words, model_args, sources, evaluation);
     record.start_hash = hash_tensors(nn::state_dict(*model));
     trainer.on(Event::train_begin, [&](const TrainerState&, TrainerControl&) {  // when all that can be wrong with the arguments has shown
       record.threads = num_threads();
