@@ -271,7 +271,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
       if (is_free(op.schema.inputs[i]) && given[i].defined() && is_floating(given[i].dtype())) call.in[i] = taken(op, given[i], *to);
   }
   const bool rounds_itself = call.lower && op.takes_sixteen;
-  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr || rounds_itself);
+  const Binding binding = bind_inputs(op.row.name, op.schema, call.in, op.formula != nullptr, rounds_itself ? call.lower : std::nullopt);
   for (const Tensor& x : given) {
     call.in_shapes.push_back(x.defined() ? x.shape() : Shape());
     call.in_dtypes.push_back(x.defined() ? x.dtype() : DType::f32);

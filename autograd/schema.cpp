@@ -195,7 +195,8 @@ bool bind_operand(const char* op, const Operand& operand, const Shape& shape, bo
 
 }  // namespace
 
-Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tensor>& inputs, bool broadcast_lead) {
+Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tensor>& inputs, bool broadcast_lead, std::optional<DType> lower) {
+  const auto counts_as = [&](const Tensor& x) { return x.dtype() == DType::f32 ? lower.value_or(DType::f32) : x.dtype(); };
   Binding b;
   const Tensor* first = nullptr;       // the input that bound the shapes, for the text
   const Tensor* floating = nullptr;    // the first input of free dtype
@@ -213,7 +214,7 @@ Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tens
     } else if (!broadcast_lead && !operand.any_dtype) {
       ROTE_CHECK(is_floating(x.dtype()), UncomputedDType, op, ": ", operand.name, " is ", describe(x), "; it must have a floating dtype (to() converts).");
       if (floating == nullptr) floating = &inputs[i];
-      ROTE_CHECK(x.dtype() == floating->dtype(), DTypeError, op, ": ", operand.name, " is ", describe(x), " but another input is ",
+      ROTE_CHECK(counts_as(x) == counts_as(*floating), DTypeError, op, ": ", operand.name, " is ", describe(x), " but another input is ",
                  describe(*floating), "; the dtypes must be equal.");
     }
     if (operand.any_shape) continue;

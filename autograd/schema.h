@@ -61,8 +61,9 @@ struct Binding {
 };
 
 // Checks the inputs against the schema and binds; `broadcast_lead`: the leading axes broadcast between inputs (formula ops).
+// `lower`: f32 counts as this dtype, to which the op rounds it (OpEntry::takes_sixteen).
 // Throws ShapeError, DTypeError or ArgumentError in the op's name before anything is computed.
-Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tensor>& inputs, bool broadcast_lead);
+Binding bind_inputs(const char* op, const Schema& schema, const std::vector<Tensor>& inputs, bool broadcast_lead, std::optional<DType> lower = {});
 Shape bound_shape(const Operand& operand, const Binding& binding);
 
 }  // namespace rote

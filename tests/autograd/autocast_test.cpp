@@ -197,5 +197,9 @@ TEST_CASE("autocast: products of strided, broadcast and 16-bit factors round as 
     const Tensor a = converted(drawn({6, 5}, 4), lower), b = converted(drawn({3, 5}, 5), lower), bias = converted(drawn({3}, 6), lower);
     CHECK(same_bits(linear(a, b, bias), converted(linear(converted(a, DType::f32), converted(b, DType::f32), converted(bias, DType::f32)), lower)));
     CHECK_THROWS_AS(linear(drawn({6, 5}, 4), b, Tensor()), DTypeError);
+    const AutocastGuard precision(lower);
+    CHECK(same_bits(linear(drawn({6, 5}, 4), b, Tensor()), linear(a, b, Tensor())));
+    CHECK_THROWS_AS(linear(drawn({6, 5}, 4), drawn({3, 1}, 5), Tensor()), ShapeError);
+    CHECK_THROWS_AS(matmul(a, full({5, 3}, 1.0, {.dtype = DType::i16})), DTypeError);
   }
 }
