@@ -217,6 +217,14 @@ void describe(ArgumentRow& row, const std::optional<M>*) {
 
 ArgumentRow row_of(const RowSpec& spec);
 
+// Gives and takes the value of a member. One type for both: each costs a program its name and two functions more.
+template <class A, class M>
+struct Member {
+  M A::*at;
+  Value operator()(const A& args) const { return value_of(args.*at); }
+  bool operator()(A& args, const Value& value) const { return take(value, args.*at); }
+};
+
 }  // namespace detail
 
 // One row of a table: the member and what is to be said of it.
@@ -225,8 +233,8 @@ Field<A> field(M A::*member, const RowSpec& spec) {
   ArgumentRow row = detail::row_of(spec);
   detail::describe(row, static_cast<const M*>(nullptr));
   row.default_value = value_of(A().*member);
-  return {std::move(row), [member](const A& args) { return value_of(args.*member); },
-          [member](A& args, const Value& value) { return take(value, args.*member); }};
+  const detail::Member<A, M> both{member};
+  return {std::move(row), both, both};
 }
 
 // An older name: what is given under it goes to the field `maps_to`.
