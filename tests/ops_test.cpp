@@ -70,19 +70,19 @@ bool same_bits(const Tensor& a, const Tensor& b) {
   return std::memcmp(x.raw(), y.raw(), static_cast<size_t>(x.numel() * size_of(x.dtype()))) == 0;
 }
 
-struct Results {
+struct OpResults {
   Tensor y;
   std::vector<Tensor> grads;
 };
 
-Results forward_backward(const OpEntry& op, std::vector<Tensor> inputs, const std::vector<Attr>& attrs) {
+OpResults forward_backward(const OpEntry& op, std::vector<Tensor> inputs, const std::vector<Attr>& attrs) {
   manual_seed(7);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].defined()) continue;
     inputs[i] = detach(inputs[i]);
     if (is_floating(inputs[i].dtype()) && !op.constant[i]) requires_grad(inputs[i]);
   }
-  Results r{run(op, inputs, attrs)[0], {}};
+  OpResults r{run(op, inputs, attrs)[0], {}};
   if (op.row.no_grad[0] == 0) {
     backward({r.y}, {full(r.y.shape(), 0.75, {.dtype = r.y.dtype()})});
     for (const Tensor& x : inputs) r.grads.push_back(x.defined() ? x.grad() : Tensor());
@@ -90,7 +90,7 @@ Results forward_backward(const OpEntry& op, std::vector<Tensor> inputs, const st
   return r;
 }
 
-void check_same(const Results& a, const Results& b) {
+void check_same(const OpResults& a, const OpResults& b) {
   CHECK(same_bits(a.y, b.y));
   for (size_t i = 0; i < a.grads.size(); ++i)
     if (a.grads[i].defined()) CHECK(same_bits(a.grads[i], b.grads[i]));
@@ -152,8 +152,8 @@ TEST_CASE("ops: f32, f16 and bf16 agree with f64 to a few ulps of the largest va
         CAPTURE(std::string(op->row.name));
         CAPTURE(sample.text);
         CAPTURE(std::string(name(precision.dtype)));
-        const Results exact = forward_backward(*op, in_dtype(in_dtype(sample.inputs, precision.dtype), DType::f64), sample.attrs);
-        const Results rounded = forward_backward(*op, in_dtype(sample.inputs, precision.dtype), sample.attrs);
+        const OpResults exact = forward_backward(*op, in_dtype(in_dtype(sample.inputs, precision.dtype), DType::f64), sample.attrs);
+        const OpResults rounded = forward_backward(*op, in_dtype(sample.inputs, precision.dtype), sample.attrs);
         CHECK(error(exact.y, rounded.y) <= precision.bound);
         for (size_t i = 0; i < exact.grads.size(); ++i) CHECK(error(exact.grads[i], rounded.grads[i]) <= precision.bound);
       }
@@ -183,7 +183,7 @@ TEST_CASE("ops: layout, thread count and repetition change no bit") {
         CAPTURE(std::string(op->row.name));
         CAPTURE(sample.text);
         const std::vector<Tensor> inputs = in_dtype(sample.inputs, t);
-        const Results plain = forward_backward(*op, inputs, sample.attrs);
+        const OpResults plain = forward_backward(*op, inputs, sample.attrs);
         check_same(plain, forward_backward(*op, inputs, sample.attrs));
         std::vector<Tensor> strided;
         for (const Tensor& x : inputs) strided.push_back(reversed_memory(x));
@@ -288,7 +288,7 @@ std::string bits_of_rows() {
   std::string lines;
   for (const OpEntry* op : all_ops())
     for (const RowSample& sample : samples_of_all_sizes(*op)) {
-      const Results r = forward_backward(*op, in_dtype(sample.inputs, DType::f32), sample.attrs);
+      const OpResults r = forward_backward(*op, in_dtype(sample.inputs, DType::f32), sample.attrs);
       uint64_t hash = 14695981039346656037u;
       std::vector<Tensor> all = r.grads;
       all.push_back(r.y);
