@@ -64,7 +64,7 @@ TEST_CASE("rote: train, evaluate, predict, inspect and hash agree on one model")
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(app.file("out"))) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"all_results.json", "config.json", "eval_results.json", "model.safetensors", "tokenizer.json", "train_results.json", "trainer_state.json"});
+  CHECK(names == std::vector<std::string>{"all_results.json", "config.json", "eval_results.json", "manifest.json", "model.safetensors", "tokenizer.json", "train_results.json", "trainer_state.json"});
   CHECK(read_text(app.file("out/tokenizer.json")) == tiny_tokenizer_json());
 
   const AppResult evaluate = app.rote("evaluate --model_name_or_path out --validation_file test.tsv --max_seq_length 16");

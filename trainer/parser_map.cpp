@@ -66,11 +66,12 @@ Reading read_map(const ValueMap& map, const std::vector<RowGroup>& groups, const
           const ArgumentRow& row = groups[g].rows[r];
           if (!is_named(row, name, options.allow_aliases)) continue;
           known = true;
+          if ((row.action == FieldAction::map) != older) continue;
           if (row.name != name && (map.find(row.name) || out.values[g][r])) {
             out.faults.push_back(said_of_map("--" + name + ": is another name of " + row.name + ", which is given too; give one of them.", options.who));
             continue;
           }
-          if ((row.action == FieldAction::map) == older) read_key(out, groups, g, r, value, options.who);
+          read_key(out, groups, g, r, value, options.who);
         }
       }
       if (known || older || options.allow_extra_keys || ++unknown > kMostTold) continue;

@@ -101,7 +101,7 @@ TEST_CASE("table: every fault is one sentence with the line") {
       "x.tsv:2: text follows the closing quote of a field; a field that begins with a quote ends with one, and quotes inside it are written twice.");
   CHECK(fault([] { jsonl("{\"a\": 1}\n{\"b\": 1}\n"); }) == "x.jsonl:2: has no a; the first row has a.");
   CHECK(fault([] { jsonl("{\"a\": 1}\n{\"a\": 1, \"b\": 1}\n"); }) == "x.jsonl:2: has a, b where the first row has a.");
-  CHECK(fault([] { jsonl("{\"a\": 1}\n{\"a\": [1\n"); }).find("x.jsonl:2: is not JSON; ") == 0);
+  CHECK(fault([] { jsonl("{\"a\": 1}\n{\"a\": [1\n"); }) .find("x.jsonl:2: is not JSON; ") == 0);
   CHECK(fault([] { jsonl("{\"a\": null}\n"); }) == "x.jsonl:1: a is null; only texts, numbers and lists of texts without commas are read.");
   CHECK(fault([] { jsonl("[1]\n"); }).find("x.jsonl:1: is no object with named values;") == 0);
 }

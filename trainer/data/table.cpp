@@ -192,7 +192,8 @@ void TableReader::add_delimited(const Record& record, Table& table) {
 
 void TableReader::add_json(const Record& record, Table& table) {
   const std::string place = str(head_.source, ":", record.line);
-  const Value read = parse_json(std::string(record.text), place);
+  const std::string_view line = record.text.substr(0, record.text.find_last_not_of("\r\n") + 1);
+  const Value read = parse_json(std::string(line), place);
   const ValueMap* object = read.as_map();
   ROTE_CHECK(object && !object->empty(), ArgumentError, place,
              ": is no object with named values; each line must be one, like {\"text\": \"…\", \"label\": \"…\"}.");

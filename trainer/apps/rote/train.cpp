@@ -144,7 +144,11 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
     record.start_hash = hash_tensors(nn::state_dict(*model));
     trainer.on(Event::train_begin, [&](const TrainerState&, TrainerControl&) {  // when all that can be wrong with the arguments has shown
       record.threads = num_threads();
-      begin_manifest(record);
+      try {
+        begin_manifest(record);
+      } catch (const IoError& fault) {
+        throw RunFailure(fault);
+      }
     });
   }
   try {
