@@ -1,11 +1,9 @@
 // trainer/apps/conformance/debug.cpp — cases of DebugUnderflowOverflow: what it prints of modules that are made from recipes.
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "autograd/ops.h"
-#include "tensor/file.h"
-#include "trainer/apps/conformance/families.h"
+#include "trainer/apps/conformance/json_cases.h"
 #include "trainer/debug_underflow_overflow.h"
 
 namespace rote::conformance {
@@ -224,22 +222,6 @@ std::string run_case(const json& one) {
 
 }  // namespace
 
-void run_debug(const std::filesystem::path& path, Report& report) {
-  for (const std::filesystem::path& cases : case_files(path, "")) {
-    const json all = json::parse(read_file(cases.string()));
-    for (const json& one : all.at("cases")) {
-      const std::string id = one.at("id");
-      if (!report.wants(all.at("family"), id)) continue;
-      std::string found;
-      try {
-        found = run_case(one);
-      } catch (const Error& fault) {
-        found = fault.text;
-      }
-      if (found.empty()) report.pass(id);
-      else report.fail(id, found);
-    }
-  }
-}
+void run_debug(const std::filesystem::path& path, Report& report) { run_json_cases<json>(path, report, run_case); }
 
 }  // namespace rote::conformance

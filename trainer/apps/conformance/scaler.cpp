@@ -1,12 +1,10 @@
 // trainer/apps/conformance/scaler.cpp — loss scaler cases: which steps are skipped, the scale and its counter, parameters and unscaled gradients.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "autograd/backward.h"
 #include "optim/grad_scaler.h"
 #include "optim/sgd.h"
-#include "tensor/file.h"
-#include "trainer/apps/conformance/families.h"
+#include "trainer/apps/conformance/json_cases.h"
 
 namespace rote::conformance {
 
@@ -144,22 +142,6 @@ std::string run_case(const json& one) {
 
 }  // namespace
 
-void run_scaler(const std::filesystem::path& path, Report& report) {
-  for (const std::filesystem::path& cases : case_files(path, "")) {
-    const json all = json::parse(read_file(cases.string()));
-    for (const json& one : all.at("cases")) {
-      const std::string id = one.at("id");
-      if (!report.wants(all.at("family"), id)) continue;
-      std::string found;
-      try {
-        found = run_case(one);
-      } catch (const Error& fault) {
-        found = fault.text;
-      }
-      if (found.empty()) report.pass(id);
-      else report.fail(id, found);
-    }
-  }
-}
+void run_scaler(const std::filesystem::path& path, Report& report) { run_json_cases<json>(path, report, run_case); }
 
 }  // namespace rote::conformance

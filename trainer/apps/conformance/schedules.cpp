@@ -1,13 +1,11 @@
 // trainer/apps/conformance/schedules.cpp — schedule cases: the rate of each group, and the momentum, after each step.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "kernels/check.h"
 #include "optim/metric_schedule.h"
 #include "optim/torch_schedule.h"
-#include "tensor/file.h"
-#include "trainer/apps/conformance/families.h"
+#include "trainer/apps/conformance/json_cases.h"
 
 namespace rote::conformance {
 
@@ -84,22 +82,6 @@ std::string run_case(const json& one) {
 
 }  // namespace
 
-void run_schedules(const std::filesystem::path& path, Report& report) {
-  for (const std::filesystem::path& cases : case_files(path, "")) {
-    const json all = json::parse(read_file(cases.string()));
-    for (const json& one : all.at("cases")) {
-      const std::string id = one.at("id");
-      if (!report.wants(all.at("family"), id)) continue;
-      std::string found;
-      try {
-        found = run_case(one);
-      } catch (const Error& fault) {
-        found = fault.text;
-      }
-      if (found.empty()) report.pass(id);
-      else report.fail(id, found);
-    }
-  }
-}
+void run_schedules(const std::filesystem::path& path, Report& report) { run_json_cases<json>(path, report, run_case); }
 
 }  // namespace rote::conformance
