@@ -144,11 +144,12 @@ class Listener {
         const State one = state_of(inputs[i].second);
         before = {before.inf || one.inf, before.nan || one.nan};
       }
-    for (const auto& [name, x] : outputs) {
+    for (const auto& output : outputs) {
+      const Tensor& x = output.second;
       if (!x.defined() || !is_floating(x.dtype())) continue;
       const State after = state_of(x);
       const auto keep = [&](std::optional<Finding>& slot, bool writes_nan) {
-        if (!slot) slot = Finding{call.op, path, phase, name, detach(x), inputs, call.attrs, call.amax, call.scope, writes_nan, before.inf};
+        if (!slot) slot = Finding{call.op, path, phase, output.first, detach(x), inputs, call.attrs, call.amax, call.scope, writes_nan, before.inf};
       };
       if (after.inf || after.nan) keep(any, after.nan);
       if (after.inf && !before.inf && !before.nan) keep(inf, false);

@@ -1,6 +1,7 @@
 // trainer/apps/conformance/debug.cpp — cases of DebugUnderflowOverflow: what it prints of modules that are made from recipes.
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "autograd/ops.h"
 #include "trainer/apps/conformance/json_cases.h"

@@ -1,7 +1,5 @@
-// trainer/apps/conformance/json_cases.h — the cases of a family's JSON files, each by one function. Only runners' .cpp files include it.
+// trainer/apps/conformance/json_cases.h — the cases of a family's JSON files, each by one function. Runners' .cpp files give the type Json.
 #pragma once
-
-#include <nlohmann/json.hpp>
 
 #include "kernels/check.h"
 #include "tensor/file.h"

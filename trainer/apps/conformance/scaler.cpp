@@ -1,5 +1,6 @@
 // trainer/apps/conformance/scaler.cpp — loss scaler cases: which steps are skipped, the scale and its counter, parameters and unscaled gradients.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "autograd/backward.h"
 #include "optim/grad_scaler.h"

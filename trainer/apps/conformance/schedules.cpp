@@ -1,6 +1,7 @@
 // trainer/apps/conformance/schedules.cpp — schedule cases: the rate of each group, and the momentum, after each step.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "kernels/check.h"
 #include "optim/metric_schedule.h"
