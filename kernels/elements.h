@@ -35,6 +35,7 @@ struct Results {
   __attribute__((always_inline)) Results from(int64_t i) const {
     return {static_cast<char*>(p) + i * static_cast<int64_t>(is_narrow(stored) ? sizeof(uint16_t) : sizeof(Real)), stored};
   }
+  __attribute__((always_inline)) Elements<Real> read() const { return {p, stored}; }  // what was written
 };
 
 }  // namespace rote

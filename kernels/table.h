@@ -58,7 +58,7 @@ struct Strides3 {
 template <class Real>
 struct Attention {
   int64_t B = 0, H = 0, T = 0, S = 0, D = 0, E = 0;
-  const Real *q = nullptr, *k = nullptr, *v = nullptr;
+  Elements<Real> q, k, v;
   Strides3 q_at, k_at, v_at, o_at;
   const uint8_t* mask = nullptr;
   int64_t mask_b = 0, mask_h = 0, mask_t = 0, mask_s = 0;
@@ -68,15 +68,16 @@ struct Attention {
   Real scale = 1;
   Dropout dropout;  // element of (t,s): (t - t0)·65536 + (s - origin) in sample b, op + 0x9E3779B9·h; origin: the sample's first key
                     // that any query keeps; t0: the origin where T = S, else 0
-  Real *o = nullptr, *max = nullptr, *sum = nullptr;
+  Results<Real> o;
+  Real *max = nullptr, *sum = nullptr;
 };
 
 template <class Real>
 struct AttentionGrad {
   Attention<Real> forward;  // o, max, sum hold the forward's results
-  const Real* dout = nullptr;
+  Elements<Real> dout;
   Strides3 do_at;
-  Real *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  Results<Real> dq, dk, dv;
   Strides3 dq_at, dk_at, dv_at;
   Real* dscores = nullptr;  // [B,H,T,S] or none: gradient of the scaled and biased scores; zeros on entry, where no query sees a key they stay
 };

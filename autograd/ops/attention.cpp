@@ -6,7 +6,7 @@
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/random.h"
-#include "autograd/ops/real.h"
+#include "autograd/ops/stored.h"
 #include "autograd/ops/view.h"
 #include "autograd/sum_to.h"
 #include "kernels/rare_table.h"
@@ -34,10 +34,10 @@ void broadcast_strides(const Tensor& x, const Shape& to, int64_t out[4]) {
 }
 
 template <class Real>
-Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, const Tensor& v) {
+Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias) {
   Attention<Real> a;
   a.B = q.size(0), a.H = q.size(1), a.T = q.size(2), a.S = k.size(2), a.D = q.size(3), a.E = v.size(3);
-  a.q = q.data<Real>(), a.k = k.data<Real>(), a.v = v.data<Real>();
+  a.q = elements<Real>(q, call.lower), a.k = elements<Real>(k, call.lower), a.v = elements<Real>(v, call.lower);
   a.q_at = strides3(q), a.k_at = strides3(k), a.v_at = strides3(v);
   const Shape scores{a.B, a.H, a.T, a.S};
   int64_t s[4];
@@ -46,9 +46,9 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
     a.mask = reinterpret_cast<const uint8_t*>(call.in[3].data<bool>());
     a.mask_b = s[0], a.mask_h = s[1], a.mask_t = s[2], a.mask_s = s[3];
   }
-  if (call.in[4].defined()) {
-    broadcast_strides(call.in[4], scores, s);
-    a.bias = call.in[4].data<Real>();
+  if (bias.defined()) {
+    broadcast_strides(bias, scores, s);
+    a.bias = bias.data<Real>();
     a.bias_b = s[0], a.bias_h = s[1], a.bias_t = s[2], a.bias_s = s[3];
   }
   a.scale = static_cast<Real>(call.number(0));
@@ -57,7 +57,7 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
     int64_t rows;
     a.dropout = draw_of(call, call.number(2), &rows);
   }
-  a.o = call.out[0].data<Real>(), a.o_at = strides3(call.out[0]);
+  a.o = results<Real>(call.out[0]), a.o_at = strides3(call.out[0]);
   a.max = call.out[1].data<Real>(), a.sum = call.out[2].data<Real>();
   return a;
 }
@@ -66,34 +66,35 @@ Attention<Real> described(const Call& call, const Tensor& q, const Tensor& k, co
 
 void AttentionOp::infer(Call& call) {
   const Shape& q = call.in_shapes[0];
-  const DType dtype = call.in[0].dtype();
+  const DType dtype = call.lower.value_or(call.in[0].dtype());
   call.out[0] = by_position({q[0], q[1], q[2], call.in_shapes[2][3]}, dtype);
-  for (const int i : {1, 2}) call.out[static_cast<size_t>(i)] = empty({q[0], q[1], q[2]}, {.dtype = dtype});
+  for (const int i : {1, 2}) call.out[static_cast<size_t>(i)] = empty({q[0], q[1], q[2]}, {.dtype = dtype == DType::f64 ? DType::f64 : DType::f32});
 }
 
 void AttentionOp::forward(Call& call) {
   if (call.number(2) != 0) call.draw = draw_id("dropout");
-  with_real(call, call.in[0].dtype(), [&](auto t) {
+  with_wide_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor q = with_unit_last(call.in[0]), k = with_unit_last(call.in[1]), v = with_unit_last(call.in[2]);
-    call.saw(rare_kernels<AttentionTable, Real>().attention(described<Real>(call, q, k, v)));
+    const Tensor q = with_unit_last(call.in[0]), k = with_unit_last(call.in[1]), v = with_unit_last(call.in[2]), bias = as_reals(call, call.in[4]);
+    call.saw(rare_kernels<AttentionTable, Real>().attention(described<Real>(call, q, k, v, bias)));
   });
 }
 
 void AttentionOp::backward(Call& call) {
   ROTE_CHECK(!call.dout[1].defined() && !call.dout[2].defined(), StateError, "attention: max and sum are statistics without a derivative.");
-  with_real(call, call.out[0].dtype(), [&](auto t) {
+  with_wide_real(call, call.out[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor q = with_unit_last(call.in[0]), k = with_unit_last(call.in[1]), v = with_unit_last(call.in[2]), dy = with_unit_last(call.dout[0]);
+    const Tensor bias = as_reals(call, call.in[4]);
     AttentionGrad<Real> g;
-    g.forward = described<Real>(call, q, k, v);
-    g.dout = dy.data<Real>(), g.do_at = strides3(dy);
-    const Tensor dq = by_position(q.shape(), q.dtype()), dk = by_position(k.shape(), q.dtype()), dv = by_position(v.shape(), q.dtype());
-    g.dq = dq.data<Real>(), g.dk = dk.data<Real>(), g.dv = dv.data<Real>();
+    g.forward = described<Real>(call, q, k, v, bias);
+    g.dout = elements<Real>(dy), g.do_at = strides3(dy);
+    const Tensor dq = by_position(q.shape(), call.in_dtypes[0]), dk = by_position(k.shape(), call.in_dtypes[1]), dv = by_position(v.shape(), call.in_dtypes[2]);
+    g.dq = results<Real>(dq), g.dk = results<Real>(dk), g.dv = results<Real>(dv);
     g.dq_at = strides3(dq), g.dk_at = strides3(dk), g.dv_at = strides3(dv);
     Tensor dscores;
     if (call.wants(4)) {
-      dscores = zeros({q.size(0), q.size(1), q.size(2), k.size(2)}, {.dtype = q.dtype()});
+      dscores = zeros({q.size(0), q.size(1), q.size(2), k.size(2)}, {.dtype = DTypeOf<Real>::value});
       g.dscores = dscores.data<Real>();
     }
     call.saw(rare_kernels<AttentionTable, Real>().attention_backward(g));

@@ -6,51 +6,18 @@
 #include "autograd/boxed.h"
 #include "autograd/ops/cast.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/ops/real.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/stored.h"
 #include "autograd/ops/view.h"
 #include "autograd/sum_to.h"
 #include "kernels/pool.h"
 
 namespace rote {
 
-namespace {
-
-// f(float{}) or f(double{}): what a product of x is computed in.
-template <class F>
-void with_product_real(const Call& call, const Tensor& x, F&& f) {
-  with_real(call, x.dtype() == DType::f64 ? DType::f64 : DType::f32, f);
-}
-
-Stored stored(DType t) { return t == DType::bf16 ? Stored::bf16 : t == DType::f16 ? Stored::f16 : Stored::real; }
-
-// x as a product reads it: f32 is rounded to `lower` on the way, where autocast says so.
-template <class Real>
-Elements<Real> elements(const Tensor& x, std::optional<DType> lower = {}) {
-  if (size_of(x.dtype()) == 2) return {x.raw(), stored(x.dtype())};
-  if (lower) return {x.raw(), *lower == DType::bf16 ? Stored::rounded_to_bf16 : Stored::rounded_to_f16};
-  return x.data<Real>();
-}
-
-template <class Real>
-Results<Real> results(const Tensor& x) {
-  return {x.raw(), stored(x.dtype())};
-}
-
-// A bias is short: as Reals, rounded before.
-Tensor bias_of(const Call& call) {
-  Tensor b = call.in[2];
-  if (!b.defined()) return b;
-  if (call.lower) b = converted(b, *call.lower);
-  return contiguous(size_of(b.dtype()) == 2 ? converted(b, DType::f32) : b);
-}
-
-}  // namespace
-
 void Linear::forward(Call& call) {
-  with_product_real(call, call.in[0], [&](auto t) {
+  with_wide_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]), b = bias_of(call);
+    const Tensor x = contiguous(call.in[0]), b = call.in[2].defined() ? contiguous(as_reals(call, call.in[2])) : Tensor();
     const Tensor &w = call.in[1], &y = call.out[0];
     const int64_t O = w.size(0), I = w.size(1);
     call.saw(product(Gemm<Real>{.M = I == 0 ? y.numel() / std::max<int64_t>(O, 1) : x.numel() / I,
@@ -69,7 +36,7 @@ void Linear::forward(Call& call) {
 }
 
 void Linear::backward(Call& call) {
-  with_product_real(call, call.dout[0], [&](auto t) {
+  with_wide_real(call, call.dout[0].dtype(), [&](auto t) {
     using Real = decltype(t);
     const Tensor dy = contiguous(call.dout[0]);
     const Tensor& w = call.in[1];
@@ -183,7 +150,7 @@ Tensor product(Call& call, const Factor& left, const Factor& right, DType dtype,
   Shape lead;
   const Shape shape = product_shape(left.x, right.x, lead);
   const Tensor z = empty(shape, {.dtype = dtype}), x = expanded(left.x, lead), y = expanded(right.x, lead);
-  with_product_real(call, x, [&](auto t) {
+  with_wide_real(call, x.dtype(), [&](auto t) {
     using Real = decltype(t);
     call.saw(multiply<Real>(x, y, elements<Real>(x, left.lower), elements<Real>(y, right.lower), z, leaf));
   });

@@ -151,18 +151,19 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
   Real* const turned_q = work + 2 * kTileSize;           // round_up(D) x kBlockQueries
   Real* const o = turned_q + round_up(D) * kBlockQueries;  // kBlockQueries x wide
   Real* const v_copy = o + wide * kBlockQueries;         // kTileKeys x wide
-  const Rows q = rows_of(a.q, a.q_at, b, h), k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
+  Real* const k_copy = v_copy + wide * kTileKeys;        // kTileKeys x round_up(D); the block of q before
+  const StoredRows q = rows_of(a.q, a.q_at, b, h), k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
   Tile tile{b, h, query, queries, range.first, 0, range.first};
   Softmax state;
   for (int64_t t = 0; t < tile.width(); t += kLanes) {
     store(state.max + t, minus_infinity());
     store(state.sum + t, Vec(Real(0)));
   }
-  turn(turned_q, from(q, query), queries, D);
+  turn(turned_q, as_reals(from(q, query), queries, D, k_copy), queries, D);
   const int64_t end = keys_end(a, range, query, queries);
   for (; tile.key < end; tile.key += kTileKeys) {
     tile.keys = least(end - tile.key, kTileKeys);
-    scores(a, tile, from(k, tile.key), turned_q, s, work);
+    scores(a, tile, as_reals(from(k, tile.key), tile.keys, D, k_copy), turned_q, s, work);
     softmax_tile(a, tile, s, state);
     const bool add = tile.key > range.first;
     if (add) {
@@ -178,23 +179,19 @@ void attend(const Attention<Real>& a, int64_t b, int64_t h, int64_t query, const
     const int64_t at = (b * a.H + h) * a.T + query + t;
     if (a.max) a.max[at] = state.max[t];
     if (a.sum) a.sum[at] = state.sum[t];
-    Real* y = a.o + b * a.o_at.b + h * a.o_at.h + (query + t) * a.o_at.t;
     const bool empty = state.sum[t] == 0;  // every key is masked
-    for (int64_t d = 0; d < E; d += kLanes) {
-      const int n = static_cast<int>(least(E - d, kLanes));
-      const Vec out = empty ? Vec(Real(0)) : load(o + t * wide + d) / Vec(state.sum[t]) + Vec(Real(0));
-      store(y + d, out, n);
-      seen.see(out, n);
-    }
+    write_row(a.o.from(b * a.o_at.b + h * a.o_at.h + (query + t) * a.o_at.t), E, seen, [&](int64_t d) ROTE_LOOP_BODY {
+      return empty ? Vec(Real(0)) : load(o + t * wide + d) / Vec(state.sum[t]) + Vec(Real(0));
+    });
   }
   amax.largest = max(amax.largest, seen.largest);
 }
 
 // Asks for rows that the next head needs while this one computes: a head's rows are far apart, hardware does not see them coming.
-void prefetch(const Rows& rows, int64_t n, int64_t D) {
-  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Real));
+void prefetch(const StoredRows& rows, int64_t n, int64_t D) {
+  const int64_t line = 64 / static_cast<int64_t>(is_narrow(rows.x.stored) ? sizeof(uint16_t) : sizeof(Real));
   for (int64_t t = 0; t < n; ++t)
-    for (int64_t d = 0; d < D; d += kLine) __builtin_prefetch(rows.p + t * rows.stride + d);
+    for (int64_t d = 0; d < D; d += line) __builtin_prefetch(rows.x.from(t * rows.stride + d).p);
 }
 
 // The next head's first tile.
@@ -213,7 +210,7 @@ uint32_t attention(const Attention<Real>& a) {
   constexpr int64_t kTaskWork = 1 << 18;  // multiply-adds
   const int64_t per_task = kTaskWork / (least(a.T, kBlockQueries) * (a.S + 1) * (a.D + a.E + 1)) + 1;
   const uint32_t word = parallel(ceil_div(units, per_task), [&](int64_t task) {
-    const int64_t rows = round_up(a.D) + 2 * round_up(a.E);
+    const int64_t rows = 2 * round_up(a.D) + 2 * round_up(a.E);
     Real* memory = static_cast<Real*>(take_scratch((3 * kTileSize + rows * kBlockQueries) * static_cast<int64_t>(sizeof(Real))));
     Amax amax;
     for (int64_t unit = task * per_task; unit < least((task + 1) * per_task, units); ++unit) {

@@ -86,28 +86,55 @@ inline void product(const SmallProduct& p) {
 
 // ---- operands -------------------------------------------------------------------------------------------------------------------
 
-// Rows of D elements.
+// Rows of D elements, and the same as they are stored.
 struct Rows {
   const Real* p = nullptr;
   int64_t stride = 0;
 };
+struct StoredRows {
+  Elements<Real> x;
+  int64_t stride = 0;
+};
 
-ROTE_INLINE Rows rows_of(const Real* p, const Strides3& at, int64_t b, int64_t h) { return {p + b * at.b + h * at.h, at.t}; }
+ROTE_INLINE StoredRows rows_of(const Elements<Real>& x, const Strides3& at, int64_t b, int64_t h) { return {x.from(b * at.b + h * at.h), at.t}; }
+ROTE_INLINE StoredRows from(const StoredRows& rows, int64_t t) { return {rows.x.from(t * rows.stride), rows.stride}; }
 ROTE_INLINE Rows from(const Rows& rows, int64_t t) { return {rows.p + t * rows.stride, rows.stride}; }
 
-// Rows that may be read by whole vectors: themselves where D is a multiple of the vector, else a copy with zeros behind.
-inline Rows whole_vectors(const Rows& rows, int64_t n, int64_t D, Real* copy) {
+// Reals: the rows themselves where they are stored so, else a copy in whole vectors with zeros behind.
+inline Rows as_reals(const StoredRows& rows, int64_t n, int64_t D, Real* copy, bool always = false) {
+  if (!always && rows.x.stored == Stored::real) return {static_cast<const Real*>(rows.x.p), rows.stride};
   const int64_t width = round_up(D);
-  if (width == D) return rows;
-  for (int64_t t = 0; t < n; ++t)
-    for (int64_t d = 0; d < D; d += kLanes) store(copy + t * width + d, load(rows.p + t * rows.stride + d, static_cast<int>(least(D - d, kLanes))));
+  with_source(rows.x.stored, [&](auto source) ROTE_LOOP_BODY {
+    using Source = decltype(source);
+    const auto* p = static_cast<const typename Source::Element*>(rows.x.p);
+    for (int64_t t = 0; t < n; ++t)
+      for (int64_t d = 0; d < D; d += kLanes) store(copy + t * width + d, Source::load(p + t * rows.stride + d, static_cast<int>(least(D - d, kLanes))));
+  });
   return {copy, width};
 }
+
+// Reals that may be read by whole vectors.
+inline Rows whole_vectors(const StoredRows& rows, int64_t n, int64_t D, Real* copy) { return as_reals(rows, n, D, copy, round_up(D) != D); }
 
 // turned[d*round_up(n) + t] = rows[t][d], zeros in the lanes past n.
 inline void turn(Real* turned, const Rows& rows, int64_t n, int64_t D) {
   const int width = static_cast<int>(round_up(n));
   pack_reals({turned, 0, 1, width, width}, {rows.p, rows.stride, 1, n}, D);
+}
+
+// out[d] = row(d) for whole vectors of d.
+template <class F>
+ROTE_INLINE void write_row(const Results<Real>& out, int64_t D, Amax& amax, const F& row) {
+  with_format(out.stored, [&](auto format) ROTE_LOOP_BODY {
+    using Format = decltype(format);
+    auto* const p = static_cast<typename Format::Element*>(out.p);
+    for (int64_t d = 0; d < D; d += kLanes) {
+      const int n = static_cast<int>(least(D - d, kLanes));
+      const Vec y = row(d);
+      Format::store(p + d, y, n);
+      amax.see(y, n);
+    }
+  });
 }
 
 // ---- which keys -----------------------------------------------------------------------------------------------------------------

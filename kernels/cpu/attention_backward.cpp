@@ -17,12 +17,12 @@ struct Memory {
   Real *turned_q, *turned_dout;       // [block][d][query]
   Real* dq;                           // [T][wide], sums so far
   Real *dk, *dv;                      // [kTileKeys][wide], [kTileKeys][value_wide]
-  Real *q, *dout, *k;                 // copies in whole vectors, where D or E is none
+  Real *q, *dout, *k, *v;             // copies in whole vectors, where D or E is none or they are stored otherwise
   Real *shift, *sum, *delta;          // [blocks·kBlockQueries]: of each query
 
   static int64_t size(const Attention<Real>& a) {
     const int64_t wide = round_up(a.D), value_wide = round_up(a.E), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
-    return 4 * kTileSize + padded * (3 * wide + 2 * value_wide) + kTileKeys * (2 * wide + value_wide) + 3 * padded;
+    return 4 * kTileSize + padded * (3 * wide + 2 * value_wide) + kTileKeys * 2 * (wide + value_wide) + 3 * padded;
   }
   Memory(const Attention<Real>& a, Real* at) {
     const int64_t wide = round_up(a.D), value_wide = round_up(a.E), padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
@@ -34,7 +34,7 @@ struct Memory {
     p = take(kTileSize), g = take(kTileSize), work = take(2 * kTileSize);
     turned_q = take(padded * wide), turned_dout = take(padded * value_wide), dq = take(padded * wide);
     q = take(padded * wide), dout = take(padded * value_wide);
-    dk = take(kTileKeys * wide), dv = take(kTileKeys * value_wide), k = take(kTileKeys * wide);
+    dk = take(kTileKeys * wide), dv = take(kTileKeys * value_wide), k = take(kTileKeys * wide), v = take(kTileKeys * value_wide);
     shift = take(padded), sum = take(padded), delta = take(padded);
   }
 };
@@ -75,7 +75,7 @@ void derive_tile(const Attention<Real>& a, const Tile& tile, const Memory& m) {
 // What of a query does not depend on keys: its shift (max, 0 where all keys are masked), its sum (1 there) and delta.
 void prepare_queries(const AttentionGrad<Real>& grad, int64_t b, int64_t h, const Rows& dout, const Memory& m) {
   const Attention<Real>& a = grad.forward;
-  const Rows o = rows_of(a.o, a.o_at, b, h);
+  const Rows o = as_reals(rows_of(a.o.read(), a.o_at, b, h), a.T, a.E, m.turned_dout);  // which is not in use yet
   const int64_t statistics = (b * a.H + h) * a.T, padded = ceil_div(a.T, kBlockQueries) * kBlockQueries;
   for (int64_t t = 0; t < padded; ++t) {
     const bool empty = t >= a.T || a.sum[statistics + t] == 0;
@@ -89,22 +89,16 @@ void prepare_queries(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
 }
 
 // out[t] = scale·rows[t] + 0.
-void finish(Real* out, int64_t out_stride, const Real* rows, int64_t wide, int64_t n, int64_t D, Real scale, Amax& amax) {
+void finish(const Results<Real>& out, int64_t out_stride, const Real* rows, int64_t wide, int64_t n, int64_t D, Real scale, Amax& amax) {
   Amax seen;  // a register; `amax` is memory
-  for (int64_t t = 0; t < n; ++t) {
-    for (int64_t d = 0; d < D; d += kLanes) {
-      const int count = static_cast<int>(least(D - d, kLanes));
-      const Vec y = load(rows + t * wide + d) * Vec(scale) + Vec(Real(0));
-      store(out + t * out_stride + d, y, count);
-      seen.see(y, count);
-    }
-  }
+  for (int64_t t = 0; t < n; ++t)
+    write_row(out.from(t * out_stride), D, seen, [&](int64_t d) ROTE_LOOP_BODY { return load(rows + t * wide + d) * Vec(scale) + Vec(Real(0)); });
   amax.largest = max(amax.largest, seen.largest);
 }
 
-void clear_rows(Real* out, int64_t stride, int64_t first, int64_t end, int64_t D) {
-  for (int64_t t = first; t < end; ++t)
-    for (int64_t d = 0; d < D; d += kLanes) store(out + t * stride + d, Vec(Real(0)), static_cast<int>(least(D - d, kLanes)));
+void clear_rows(const Results<Real>& out, int64_t stride, int64_t first, int64_t end, int64_t D) {
+  Amax none;
+  for (int64_t t = first; t < end; ++t) write_row(out.from(t * stride), D, none, [&](int64_t) ROTE_LOOP_BODY { return Vec(Real(0)); });
 }
 
 // dscores[query][key] = ds of the tile.
@@ -121,16 +115,15 @@ void write_scores(const AttentionGrad<Real>& grad, const Tile& tile, const Real*
 void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, const KeyRange& range, const Memory& m, Amax& amax) {
   const Attention<Real>& a = grad.forward;
   const int64_t D = a.D, E = a.E, wide = round_up(D), value_wide = round_up(E), block_size = wide * kBlockQueries;
-  const Rows k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
-  const Rows q_in = rows_of(a.q, a.q_at, b, h), dout_in = rows_of(grad.dout, grad.do_at, b, h);
-  const Rows q = whole_vectors(q_in, a.T, D, m.q), dout = whole_vectors(dout_in, a.T, E, m.dout);
-  Real* const dk_out = grad.dk + b * grad.dk_at.b + h * grad.dk_at.h;
-  Real* const dv_out = grad.dv + b * grad.dv_at.b + h * grad.dv_at.h;
-  prepare_queries(grad, b, h, dout_in, m);
+  const StoredRows k = rows_of(a.k, a.k_at, b, h), v = rows_of(a.v, a.v_at, b, h);
+  const Rows q = whole_vectors(rows_of(a.q, a.q_at, b, h), a.T, D, m.q), dout = whole_vectors(rows_of(grad.dout, grad.do_at, b, h), a.T, E, m.dout);
+  const Results<Real> dk_out = grad.dk.from(b * grad.dk_at.b + h * grad.dk_at.h);
+  const Results<Real> dv_out = grad.dv.from(b * grad.dv_at.b + h * grad.dv_at.h);
+  prepare_queries(grad, b, h, dout, m);
   for (int64_t t = 0; t < a.T; t += kBlockQueries) {
     const int64_t queries = least(a.T - t, kBlockQueries);
-    turn(m.turned_q + t * wide, from(q_in, t), queries, D);
-    turn(m.turned_dout + t * value_wide, from(dout_in, t), queries, E);
+    turn(m.turned_q + t * wide, from(q, t), queries, D);
+    turn(m.turned_dout + t * value_wide, from(dout, t), queries, E);
   }
   clear(m.dq, ceil_div(a.T, kBlockQueries) * block_size);
   Tile tile{b, h, 0, 0, range.first, 0, range.first};
@@ -138,15 +131,15 @@ void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
     tile.keys = least(range.end - tile.key, kTileKeys);
     clear(m.dk, tile.keys * wide);
     clear(m.dv, tile.keys * value_wide);
-    const Rows k_tile = from(k, tile.key), v_tile = from(v, tile.key);
-    const Rows k_rows = whole_vectors(k_tile, tile.keys, D, m.k);
+    const Rows k_rows = whole_vectors(from(k, tile.key), tile.keys, D, m.k);
+    const Rows v_rows = as_reals(from(v, tile.key), tile.keys, E, m.v);
     // Queries before the tile's first key see none of it.
     const int64_t first = a.causal ? least(tile.key, a.T) / kBlockQueries * kBlockQueries : 0;
     for (tile.query = first; tile.query < a.T; tile.query += kBlockQueries) {
       tile.queries = least(a.T - tile.query, kBlockQueries);
       const int64_t t = tile.query, width = tile.width();
-      scores(a, tile, k_tile, m.turned_q + t * wide, m.p, m.work);
-      product({.c = m.g, .c_row = width, .a = v_tile.p, .a_row = v_tile.stride, .a_k = 1, .b = m.turned_dout + t * value_wide, .b_k = width,
+      scores(a, tile, k_rows, m.turned_q + t * wide, m.p, m.work);
+      product({.c = m.g, .c_row = width, .a = v_rows.p, .a_row = v_rows.stride, .a_k = 1, .b = m.turned_dout + t * value_wide, .b_k = width,
                .rows = tile.keys, .columns = width, .k = E});
       derive_tile(a, tile, m);
       if (grad.dscores) write_scores(grad, tile, m.g, amax);
@@ -157,14 +150,14 @@ void attend_backward(const AttentionGrad<Real>& grad, int64_t b, int64_t h, cons
       product({.c = m.dq + t * wide, .c_row = wide, .a = m.g, .a_row = 1, .a_k = width, .b = k_rows.p, .b_k = k_rows.stride,
                .rows = tile.queries, .columns = wide, .k = tile.keys, .add = true});
     }
-    finish(dk_out + tile.key * grad.dk_at.t, grad.dk_at.t, m.dk, wide, tile.keys, D, a.scale, amax);
-    finish(dv_out + tile.key * grad.dv_at.t, grad.dv_at.t, m.dv, value_wide, tile.keys, E, Real(1), amax);
+    finish(dk_out.from(tile.key * grad.dk_at.t), grad.dk_at.t, m.dk, wide, tile.keys, D, a.scale, amax);
+    finish(dv_out.from(tile.key * grad.dv_at.t), grad.dv_at.t, m.dv, value_wide, tile.keys, E, Real(1), amax);
   }
   clear_rows(dk_out, grad.dk_at.t, 0, least(range.first, a.S), D);
   clear_rows(dk_out, grad.dk_at.t, range.end, a.S, D);
   clear_rows(dv_out, grad.dv_at.t, 0, least(range.first, a.S), E);
   clear_rows(dv_out, grad.dv_at.t, range.end, a.S, E);
-  finish(grad.dq + b * grad.dq_at.b + h * grad.dq_at.h, grad.dq_at.t, m.dq, wide, a.T, D, a.scale, amax);
+  finish(grad.dq.from(b * grad.dq_at.b + h * grad.dq_at.h), grad.dq_at.t, m.dq, wide, a.T, D, a.scale, amax);
 }
 
 }  // namespace

@@ -134,6 +134,10 @@ using Mask = Vec::Mask;
 using Int = Vec::Int;
 
 ROTE_INLINE Vec from_bits(Int a) { return Vec::from_bits(a); }
+// To f16 by the instruction, to nearest even under any control word; what it makes of a NaN is not used.
+ROTE_INLINE __m128i half_words(Half a) { return _mm256_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT); }
+ROTE_INLINE Int nearest_f16(const Vec& a) { return {HalfInt(_mm256_cvtepu16_epi32(half_words(a.lo))), HalfInt(_mm256_cvtepu16_epi32(half_words(a.hi)))}; }
+ROTE_INLINE Vec rounded_to_f16(const Vec& a) { return {Half(_mm256_cvtph_ps(half_words(a.lo))), Half(_mm256_cvtph_ps(half_words(a.hi)))}; }
 ROTE_INLINE Vec to_vec(Int a) { return Vec::from_int(a); }
 ROTE_INLINE Vec scale2_by_halves(Vec v, Int k);
 ROTE_INLINE Vec scale2(Vec v, Int k) { return scale2_by_halves(v, k); }

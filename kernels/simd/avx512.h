@@ -136,6 +136,10 @@ struct Vec {
   }
 };
 
+// To f16 by the instruction, to nearest even under any control word; what it makes of a NaN is not used.
+ROTE_INLINE Int nearest_f16(Vec a) { return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT)); }
+ROTE_INLINE Vec rounded_to_f16(Vec a) { return _mm512_cvtph_ps(_mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT)); }
+
 ROTE_INLINE Vec from_bits(Int a) { return _mm512_castsi512_ps(a.v); }
 ROTE_INLINE Vec to_vec(Int a) { return _mm512_cvtepi32_ps(a.v); }
 // The instruction rounds v·2^k once, as the two products of the other instruction sets do.

@@ -18,6 +18,11 @@ struct Bf16 {
     const Int nearest_even = shr(u + Int(0x7FFF) + (shr(u, 16) & Int(1)), 16);
     return select(Int(kInfinityBits) < (u & Int(kMagnitudeBits)), Int(0x7FC0), nearest_even);
   }
+  static ROTE_INLINE Vec rounded(Vec v) {  // there and back
+    const Int u = bits(v);
+    const Int nearest_even = (u + Int(0x7FFF) + (shr(u, 16) & Int(1))) & Int(static_cast<Bits>(0xFFFF0000u));
+    return from_bits(select(Int(kInfinityBits) < (u & Int(kMagnitudeBits)), Int(0x7FC00000), nearest_even));
+  }
 };
 
 struct F16 {
@@ -27,6 +32,10 @@ struct F16 {
     const Int finite = bits(from_bits(magnitude << 13) * Vec(0x1p112f));
     return from_bits(select(magnitude < Int(0x7C00), finite, (magnitude << 13) | Int(kInfinityBits)) | ((x & Int(0x8000)) << 16));
   }
+#ifdef __F16C__
+  static ROTE_INLINE Int narrowed(Vec v) { return select(isnan(v), Int(0x7E00), nearest_f16(v)); }
+  static ROTE_INLINE Vec rounded(Vec v) { return select(isnan(v), from_bits(Int(0x7FC00000)), rounded_to_f16(v)); }
+#else
   // Below 2^-14 the addend's ulp is 2^-24, the step of subnormal halves: the sum rounds once, to even.
   static ROTE_INLINE Int narrowed(Vec v) {
     const Int u = bits(v), a = u & Int(kMagnitudeBits);
@@ -36,6 +45,8 @@ struct F16 {
     const Int rounded = select(a < Int(0x477FF000), finite, Int(0x7C00)) | (shr(u, 16) & Int(0x8000));
     return select(Int(kInfinityBits) < a, Int(0x7E00), rounded);
   }
+  static ROTE_INLINE Vec rounded(Vec v) { return widened(narrowed(v)); }
+#endif
 };
 
 #endif
@@ -71,8 +82,8 @@ struct Sixteen {
 template <class Format>
 struct Rounded {
   using Element = Real;
-  static ROTE_INLINE Vec load(const Real* p) { return Format::widened(Format::narrowed(Vec::load(p))); }
-  static ROTE_INLINE Vec load(const Real* p, int n) { return Format::widened(Format::narrowed(Vec::load(p, n))); }
+  static ROTE_INLINE Vec load(const Real* p) { return Format::rounded(Vec::load(p)); }
+  static ROTE_INLINE Vec load(const Real* p, int n) { return Format::rounded(Vec::load(p, n)); }
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/dtype.h"
 #include "kernels/math64.h"
 #include "kernels/philox.h"
 #include "kernels/pool.h"
@@ -331,6 +332,60 @@ TEST_CASE("attention: values of another width than keys give the leading columns
     leading(narrow.o, wide.o);
     leading(narrow.dv, wide.dv);
     check_equal(narrow, wide);
+  }
+}
+
+bool is_bf16(Stored stored) { return stored == Stored::bf16 || stored == Stored::rounded_to_bf16; }
+std::vector<uint16_t> narrowed(const std::vector<float>& x, Stored stored) {
+  std::vector<uint16_t> words;
+  for (const float v : x) words.push_back(is_bf16(stored) ? to_bfloat16(v).bits : to_half(v).bits);
+  return words;
+}
+std::vector<float> widened(const std::vector<uint16_t>& words, Stored stored) {
+  std::vector<float> x;
+  for (const uint16_t word : words) x.push_back(is_bf16(stored) ? to_float(BFloat16{word}) : to_float(Half{word}));
+  return x;
+}
+
+TEST_CASE("attention: 16-bit operands and results are what converting before and after gives") {
+  for (const RareKernels<float>* table : rare_kernels_of<float>()) {
+    CAPTURE(table->isa);
+    for (const Options& options : kOptions)
+      for (const Stored stored : {Stored::bf16, Stored::f16, Stored::rounded_to_bf16, Stored::rounded_to_f16}) {
+        CAPTURE(options.T);
+        CAPTURE(static_cast<int>(stored));
+        const Stored narrow = is_bf16(stored) ? Stored::bf16 : Stored::f16;
+        const Problem<float> given(options);
+        const auto rounded = [&](const std::vector<float>& x) { return widened(narrowed(x, stored), stored); };
+        Problem<float> wide = given;
+        for (std::vector<float>* x : {&wide.q, &wide.k, &wide.v, &wide.dout}) *x = rounded(*x);
+        table->attention(wide.forward());
+        wide.o = rounded(wide.o);
+        AttentionGrad<float> want = wide.backward();
+        table->attention_backward(want);
+
+        Problem<float> p = given;
+        AttentionGrad<float> grad = p.backward();
+        Attention<float>& forward = grad.forward;
+        const std::vector<uint16_t> q = narrowed(p.q, stored), k = narrowed(p.k, stored), v = narrowed(p.v, stored), dout = narrowed(p.dout, stored);
+        std::vector<uint16_t> o = narrowed(p.o, stored), dq = narrowed(p.dq, stored), dk = narrowed(p.dk, stored), dv = narrowed(p.dv, stored);
+        const auto elements = [&](const std::vector<float>& reals, const std::vector<uint16_t>& words) {
+          return is_narrow(stored) ? Elements<float>(words.data(), stored) : Elements<float>(reals.data(), stored);
+        };
+        forward.q = elements(p.q, q), forward.k = elements(p.k, k), forward.v = elements(p.v, v);
+        forward.o = {o.data(), narrow};
+        grad.dout = {dout.data(), narrow};
+        grad.dq = {dq.data(), narrow}, grad.dk = {dk.data(), narrow}, grad.dv = {dv.data(), narrow};
+        table->attention(forward);
+        table->attention_backward(grad);
+        CHECK(difference(p.max, wide.max) == -1);
+        CHECK(difference(p.sum, wide.sum) == -1);
+        CHECK(p.dscores == wide.dscores);
+        CHECK(o == narrowed(wide.o, stored));
+        CHECK(dq == narrowed(wide.dq, stored));
+        CHECK(dk == narrowed(wide.dk, stored));
+        CHECK(dv == narrowed(wide.dv, stored));
+      }
   }
 }
 
