@@ -1,6 +1,7 @@
-// tests/reference/ac1.cpp — a second opinion on contract AC-1: the golden job in plain scalar C++, written from docs/arithmetic.md and docs/reproducibility.md, without
-// a line of Rote. `ac1 [STEPS]` prints the links, a line each (default 50). No vectors, no threads, no batches: each sample is computed alone and unpadded, and the
-// gradients of the twelve fold by the tree law. Numbers in comments are sections of docs/arithmetic.md. g++ -std=c++20 -O2 -ffp-contract=off
+// tests/reference/ac1.cpp — a second opinion on contract AC-1: the golden job in plain scalar C++, written from docs/arithmetic.md and
+// docs/reproducibility.md, without a line of Rote. `ac1 [f32|bf16|f16 [STEPS]]` prints the links, a line each (default f32 and 50). No vectors, no threads,
+// no batches: each sample is computed alone and unpadded, and the gradients of the twelve fold by the tree law. Numbers in comments are sections of
+// docs/arithmetic.md. g++ -std=c++20 -O2 -ffp-contract=off
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,8 +9,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <deque>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,11 +42,8 @@ std::string sha256(std::string bytes) {
   for (int i = 56; i >= 0; i -= 8) bytes += static_cast<char>(bits >> i);
   std::array<uint32_t, 8> h = kShaStart;
   for (size_t at = 0; at < bytes.size(); at += 64) {
-    uint32_t w[64];
-    for (size_t i = 0; i < 16; ++i) {
-      w[i] = 0;
-      for (size_t b = 0; b < 4; ++b) w[i] = w[i] << 8 | static_cast<unsigned char>(bytes[at + 4 * i + b]);
-    }
+    uint32_t w[64] = {};
+    for (size_t i = 0; i < 64; ++i) w[i / 4] = w[i / 4] << 8 | static_cast<unsigned char>(bytes[at + i]);
     for (int i = 16; i < 64; ++i) {
       const uint32_t a = w[i - 15], b = w[i - 2];
       w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] + (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
@@ -57,9 +57,8 @@ std::string sha256(std::string bytes) {
     }
     for (size_t i = 0; i < 8; ++i) h[i] += s[i];
   }
-  std::string text;
-  for (const uint32_t word : h)
-    for (int i = 28; i >= 0; i -= 4) text += "0123456789abcdef"[word >> i & 15];
+  std::string text(64, ' ');
+  for (size_t i = 0; i < 64; ++i) text[i] = "0123456789abcdef"[h[i / 8] >> (28 - i % 8 * 4) & 15];
   return text;
 }
 
@@ -84,8 +83,7 @@ Real lanes(int n, const Term& term) {
 }
 
 // Σ along a row; no row of this job is longer than a leaf.
-template <class Term>
-float row_sum(int n, const Term& term) { return lanes<float>(n, term) + 0.0f; }
+float row_sum(int n, const auto& term) { return lanes<float>(n, term) + 0.0f; }
 
 // ---- 4: elementary functions in f32
 
@@ -112,7 +110,8 @@ float exp_f32(float x) {
 float log_f32(float x) {  // of a positive normal number
   const int32_t bits = std::bit_cast<int32_t>(x), n = (bits - 0x3F3504F3) >> 23;
   const float k = static_cast<float>(n), f = std::bit_cast<float>(bits - (n << 23)) - 1, s = f * f;
-  constexpr std::array c = {0x1.555546p-2f, -0x1.00000ap-2f, 0x1.99a546p-3f, -0x1.555ae4p-3f, 0x1.232cfap-3f, -0x1.fc4da0p-4f, 0x1.e7a54ep-4f, -0x1.dd6510p-4f, 0x1.11c874p-4f};
+  constexpr std::array c = {0x1.555546p-2f,  -0x1.00000ap-2f, 0x1.99a546p-3f,  -0x1.555ae4p-3f, 0x1.232cfap-3f,
+                            -0x1.fc4da0p-4f, 0x1.e7a54ep-4f,  -0x1.dd6510p-4f, 0x1.11c874p-4f};
   const float low = fma(k, 0x1.7f7d1cp-20f, fma(f * s, horner(f, c, true), -0.5f * s));
   const float lead = k * 0x1.62e4p-1f, high = lead + f, rest = f - (high - lead);
   return high + (rest + low);
@@ -165,12 +164,10 @@ double normal_quantile(double p) {
 
 // ---- 7: random numbers
 
-using Words = std::array<uint32_t, 4>;
-
 // Philox4x32-10 under the job's seed: word i mod 4 of block i/4 is word i of a sample's draw.
-Words philox(uint64_t block, uint64_t sample, uint32_t op) {
+std::array<uint32_t, 4> philox(uint64_t block, uint64_t sample, uint32_t op) {
   uint32_t k0 = static_cast<uint32_t>(kSeed), k1 = static_cast<uint32_t>(kSeed >> 32);
-  Words c = {static_cast<uint32_t>(block), static_cast<uint32_t>(sample), op, static_cast<uint32_t>(sample >> 32)};
+  std::array<uint32_t, 4> c = {static_cast<uint32_t>(block), static_cast<uint32_t>(sample), op, static_cast<uint32_t>(sample >> 32)};
   for (int i = 0; i < 10; ++i, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     const uint64_t a = uint64_t{0xD2511F53u} * c[0], b = uint64_t{0xCD9E8D57u} * c[2];
     c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b), static_cast<uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(a)};
@@ -181,51 +178,87 @@ Words philox(uint64_t block, uint64_t sample, uint32_t op) {
 // The op id of the first draw of a purpose under a path.
 uint32_t op_id(const std::string& purpose, const std::string& path) {
   uint64_t hash = 0xcbf29ce484222325u;
-  for (const unsigned char byte : purpose + '\0' + path + '\0' + "0" + '\0') hash = (hash ^ byte) * 0x100000001b3u;
+  for (const char byte : purpose + '\0' + path + '\0' + "0" + '\0') hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
-// What element `e` of a sample is multiplied by: 0 where it is dropped.
-struct Dropout {
-  uint32_t op;
-  uint64_t sample;
-  float operator()(uint64_t e, float x) const {
-    const uint32_t below = static_cast<uint32_t>(std::nearbyint(kDropout * 65536));
-    const uint32_t word = philox(e / 8, sample, op)[e % 8 / 2];
-    if ((e % 2 == 0 ? word & 0xFFFF : word >> 16) < below) return 0;
-    return x * static_cast<float>(1 / (1 - below / 65536.0));
-  }
-};
+// x, or 0 where a dropout of this op drops element `e` of the sample.
+float dropped(uint32_t op, uint64_t sample, uint64_t e, float x) {
+  const uint32_t below = static_cast<uint32_t>(std::nearbyint(kDropout * 65536));
+  const uint32_t word = philox(e / 8, sample, op)[e % 8 / 2];
+  if ((e % 2 == 0 ? word & 0xFFFF : word >> 16) < below) return 0;
+  return x * static_cast<float>(1 / (1 - below / 65536.0));
+}
 
-// ---- Tensors of one sample, and the parameters
+// ---- 9: sixteen bits
+
+enum class Dtype { f32, bf16, f16 };
+
+// To the nearest number of bf16 or f16, even in the middle; subnormal ones stay.
+float narrow(float x, Dtype dtype) {
+  if (dtype == Dtype::f32 || !std::isfinite(x) || x == 0) return x;
+  const bool brain = dtype == Dtype::bf16;
+  if (std::fabs(x) >= (brain ? std::bit_cast<float>(0x7F7F8000u) : 65520.0f)) return std::copysign(INFINITY, x);
+  const int last_bit = std::max(std::ilogb(x), brain ? -126 : -14) - (brain ? 7 : 10);
+  return std::ldexp(std::nearbyint(std::ldexp(x, -last_bit)), last_bit);
+}
+
+// ---- Matrices, and the parameters
 
 struct Matrix {
-  int rows = 0, cols = 0;
+  int rows, cols;
   std::vector<float> data;
-  Matrix() = default;
-  Matrix(int r, int c) : rows(r), cols(c), data(static_cast<size_t>(r) * static_cast<size_t>(c), 0.0f) {}
+  explicit Matrix(int r = 0, int c = 0, float value = 0) : rows(r), cols(c), data(static_cast<size_t>(r) * static_cast<size_t>(c), value) {}
   float* operator[](int r) { return &data[static_cast<size_t>(r) * static_cast<size_t>(cols)]; }
   const float* operator[](int r) const { return &data[static_cast<size_t>(r) * static_cast<size_t>(cols)]; }
 };
 
-Matrix operator+(Matrix a, const Matrix& b) {
-  for (size_t i = 0; i < a.data.size(); ++i) a.data[i] += b.data[i];
-  return a;
+// f of each element and its number.
+Matrix each(Matrix x, const auto& f) {
+  for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = f(x.data[i], i);
+  return x;
 }
 
-// A matrix, or with `vector` one row that counts as a vector. Gradients of one sample are matrices by name.
+Matrix operator+(const Matrix& a, const Matrix& b) { return each(a, [&](float x, size_t i) { return x + b.data[i]; }); }
+
+Matrix transposed(const Matrix& a) {
+  Matrix t(a.cols, a.rows);
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.cols; ++j) t[j][i] = a[i][j];
+  return t;
+}
+
+Matrix columns(const Matrix& a, int first, int count) {
+  Matrix part(a.rows, count);
+  for (int i = 0; i < a.rows; ++i) std::copy_n(a[i] + first, count, part[i]);
+  return part;
+}
+
+void put_columns(Matrix& a, int first, const Matrix& part) {
+  for (int i = 0; i < a.rows; ++i) std::copy_n(part[i], part.cols, a[i] + first);
+}
+
+// A·B (2): one chain of fma an output; no K of this job is longer than a piece.
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c(a.rows, b.cols);
+  for (int i = 0; i < a.rows; ++i)
+    for (int k = 0; k < a.cols; ++k)
+      for (int j = 0; j < b.cols; ++j) c[i][j] = fma(a[i][k], b[k][j], c[i][j]);
+  return c;
+}
+
+// A matrix, or with `vector` one row that counts as a vector.
 struct Parameter {
   std::string name;
   bool vector;
-  Matrix value, m, v;
+  Matrix value, m{value.rows, value.cols}, v{value.rows, value.cols};
 };
-using Gradients = std::map<std::string, Matrix>;
+using Gradients = std::map<std::string, Matrix>;  // by name
 
 struct Model {
+  Dtype dtype;                 // of autocast; f32: none
   std::vector<Parameter> all;  // in the order of registration
-  const Matrix& operator[](const std::string& name) const {
-    return std::find_if(all.begin(), all.end(), [&](const Parameter& p) { return p.name == name; })->value;
-  }
+  const Matrix& operator[](const std::string& name) const { return std::ranges::find(all, name, &Parameter::name)->value; }
 };
 
 const std::string kTokens = "transformer.wte.weight", kPlaces = "transformer.wpe.weight", kHeadUse = "lm_head";
@@ -233,21 +266,16 @@ std::string block_name(int layer) { return "transformer.h." + std::to_string(lay
 
 // Normal with this deviation: sample 0, op id of (init, name).
 void add_normal(Model& model, const std::string& name, int rows, int cols, double deviation) {
-  Matrix x(rows, cols);
-  const uint32_t op = op_id("init", name);
-  for (size_t i = 0; i < x.data.size(); ++i)
-    x.data[i] = static_cast<float>(normal_quantile((philox(i / 4, 0, op)[i % 4] + 0.5) * 0x1p-32)) * static_cast<float>(deviation);
-  model.all.push_back({name, false, x, Matrix(rows, cols), Matrix(rows, cols)});
+  const auto draw = [op = op_id("init", name), deviation](float, size_t i) {
+    return static_cast<float>(normal_quantile((philox(i / 4, 0, op)[i % 4] + 0.5) * 0x1p-32)) * static_cast<float>(deviation);
+  };
+  model.all.push_back({name, false, each(Matrix(rows, cols), draw)});
 }
 
-void add_vector(Model& model, const std::string& name, int n, float start) {
-  Matrix x(1, n);
-  std::fill(x.data.begin(), x.data.end(), start);
-  model.all.push_back({name, true, x, Matrix(1, n), Matrix(1, n)});
-}
+void add_vector(Model& model, const std::string& name, int n, float value) { model.all.push_back({name, true, Matrix(1, n, value)}); }
 
-Model make_model() {
-  Model model;
+Model make_model(Dtype dtype) {
+  Model model{dtype, {}};
   const auto norm = [&](const std::string& name) { add_vector(model, name + ".weight", kWidth, 1), add_vector(model, name + ".bias", kWidth, 0); };
   const auto linear = [&](const std::string& name, int I, int O, double deviation) {
     add_normal(model, name + ".weight", I, O, deviation), add_vector(model, name + ".bias", O, 0);
@@ -268,127 +296,193 @@ Model make_model() {
 
 // The hash of the weights (docs/reproducibility.md).
 std::string hash_of(const Model& model) {
-  std::map<std::string, std::string> sorted;
+  std::set<std::string> sorted;  // a zero ends each name, so this is the order of the names
   for (const Parameter& p : model.all) {
     std::string bytes = p.name + '\0' + "F32" + '\0' + (p.vector ? "" : std::to_string(p.value.rows) + ",") + std::to_string(p.value.cols) + '\0';
     for (const float x : p.value.data)
       for (int i = 0; i < 32; i += 8) bytes += static_cast<char>(std::bit_cast<uint32_t>(x) >> i);
-    sorted[p.name] = bytes;
+    sorted.insert(bytes);
   }
   std::string text;
-  for (const auto& [name, bytes] : sorted) text += bytes;
+  for (const std::string& bytes : sorted) text += bytes;
   return sha256(text);
 }
 
-// ---- 2: products. C = A·B, one chain of fma an output; no K of this job is longer than a piece.
+// ---- One sample, forward and back. An op gives a tensor and leaves behind what it does backwards; these run from the last to the first.
 
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix c(a.rows, b.cols);
-  for (int i = 0; i < a.rows; ++i)
-    for (int k = 0; k < a.cols; ++k)
-      for (int j = 0; j < b.cols; ++j) c[i][j] = fma(a[i][k], b[k][j], c[i][j]);
-  return c;
-}
-
-Matrix transposed(const Matrix& a) {
-  Matrix t(a.cols, a.rows);
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < a.cols; ++j) t[j][i] = a[i][j];
-  return t;
-}
-
-Matrix columns(const Matrix& a, int first, int count) {
-  Matrix part(a.rows, count);
-  for (int i = 0; i < a.rows; ++i) std::copy_n(a[i] + first, count, part[i]);
-  return part;
-}
-
-// y = x·W + b.
-Matrix linear(const Model& model, const std::string& name, const Matrix& x) {
-  const Matrix& bias = model[name + ".bias"];
-  Matrix y = product(x, model[name + ".weight"]);
-  for (int i = 0; i < y.rows; ++i)
-    for (int j = 0; j < y.cols; ++j) y[i][j] += bias[0][j];
-  return y;
-}
-
-// Its gradients: those of weight and bias are one chain down the sample's rows (3).
-Matrix linear_backward(const Model& model, const std::string& name, const Matrix& x, const Matrix& dy, Gradients& out) {
-  Matrix db(1, dy.cols);
-  for (int i = 0; i < dy.rows; ++i)
-    for (int j = 0; j < dy.cols; ++j) db[0][j] += dy[i][j];
-  out[name + ".weight"] = product(transposed(x), dy);
-  out[name + ".bias"] = db;
-  return product(dy, transposed(model[name + ".weight"]));
-}
-
-// ---- 5: kernels of rows
-
-struct Norm {
-  Matrix h, y;
-  std::vector<float> rstd;
+struct Tensor {
+  Matrix y, dy;        // dy is empty until a user has sent a gradient
+  bool lower = false;  // of 16 bits under autocast (9)
 };
 
-Norm layer_norm(const Model& model, const std::string& name, const Matrix& x) {
-  const Matrix &w = model[name + ".weight"], &b = model[name + ".bias"];
-  const float n = static_cast<float>(x.cols);
-  Norm out{Matrix(x.rows, x.cols), Matrix(x.rows, x.cols), {}};
-  for (int r = 0; r < x.rows; ++r) {
-    const float* row = x[r];
-    float mean = row_sum(x.cols, [&](int i) { return row[i]; }) / n;
-    const auto variance = [&] { return row_sum(x.cols, [&](int i) { return (row[i] - mean) * (row[i] - mean); }) / n; };
-    float var = variance();
-    if (const float close = mean * 0x1p-16f; var <= close * close) {
-      mean = std::clamp(mean, *std::min_element(row, row + x.cols), *std::max_element(row, row + x.cols));
-      var = variance();
-    }
-    out.rstd.push_back(1 / std::sqrt(var + static_cast<float>(kEpsilon)));
-    for (int i = 0; i < x.cols; ++i) out.h[r][i] = (row[i] - mean) * out.rstd.back(), out.y[r][i] = fma(out.h[r][i], w[0][i], b[0][i]);
+struct Pass {
+  const Model& model;
+  uint64_t sample;
+  Gradients gradients;
+  std::deque<Tensor> tensors;
+  std::vector<std::function<void()>> backward;
+
+  Matrix lowered(const Matrix& x) const { return each(x, [&](float v, size_t) { return narrow(v, model.dtype); }); }
+  // A result is rounded once.
+  Tensor& give(const Matrix& y, bool lower) { return tensors.emplace_back(Tensor{lower ? lowered(y) : y, Matrix(), lower}); }
+  // A gradient is rounded to the dtype of the tensor, and so is each addition to the others of this tensor.
+  void send(Tensor& x, const Matrix& d) const {
+    const Matrix rounded = x.lower ? lowered(d) : d;
+    x.dy = x.dy.rows == 0 ? rounded : x.lower ? lowered(x.dy + rounded) : x.dy + rounded;
   }
+};
+
+// x·W + b, a `lower` op.
+Tensor& linear(Pass& pass, const std::string& name, Tensor& x) {
+  const Matrix in = pass.lowered(x.y), w = pass.lowered(pass.model[name + ".weight"]), b = pass.lowered(pass.model[name + ".bias"]);
+  Tensor& out = pass.give(each(product(in, w), [&](float y, size_t i) { return y + b.data[i % b.data.size()]; }), true);
+  pass.backward.push_back([&pass, &x, &out, name, in, w] {  // those of weight and bias are one chain down the sample's rows (3)
+    pass.gradients[name + ".weight"] = product(transposed(in), out.dy);
+    pass.gradients[name + ".bias"] = product(Matrix(1, in.rows, 1), out.dy);
+    pass.send(x, product(out.dy, transposed(w)));
+  });
   return out;
 }
 
-Matrix layer_norm_backward(const Model& model, const std::string& name, const Norm& norm, const Matrix& dy, Gradients& out) {
-  const Matrix& w = model[name + ".weight"];
-  const int C = dy.cols;
+// x·Eᵀ with the embedding of the tokens, a `lower` op.
+Tensor& tied_head(Pass& pass, Tensor& x) {
+  const Matrix in = pass.lowered(x.y), w = pass.lowered(pass.model[kTokens]);
+  Tensor& out = pass.give(product(in, transposed(w)), true);
+  pass.backward.push_back([&pass, &x, &out, in, w] {
+    pass.gradients[kHeadUse] = product(transposed(out.dy), in);
+    pass.send(x, product(out.dy, w));
+  });
+  return out;
+}
+
+Tensor& embedding(Pass& pass, const std::vector<int>& tokens) {
+  const int T = static_cast<int>(tokens.size());
+  Matrix x(T, kWidth);
+  for (int t = 0; t < T; ++t)
+    for (int c = 0; c < kWidth; ++c) x[t][c] = pass.model[kTokens][tokens[static_cast<size_t>(t)]][c] + pass.model[kPlaces][t][c];
+  Tensor& out = pass.give(x, false);
+  pass.backward.push_back([&pass, &out, tokens, T] {
+    Matrix &d_tokens = pass.gradients[kTokens] = Matrix(kVocab, kWidth), &d_places = pass.gradients[kPlaces] = Matrix(kPositions, kWidth);
+    for (int t = 0; t < T; ++t)
+      for (int c = 0; c < kWidth; ++c) d_tokens[tokens[static_cast<size_t>(t)]][c] += out.dy[t][c], d_places[t][c] = out.dy[t][c];
+  });
+  return out;
+}
+
+// Of two dtypes f32 comes.
+Tensor& add(Pass& pass, Tensor& a, Tensor& b) {
+  Tensor& out = pass.give(a.y + b.y, a.lower && b.lower);
+  pass.backward.push_back([&pass, &a, &b, &out] { pass.send(b, out.dy), pass.send(a, out.dy); });
+  return out;
+}
+
+Tensor& dropout(Pass& pass, const std::string& path, Tensor& x) {
+  const auto drop = [op = op_id("dropout", path), sample = pass.sample](float v, size_t e) { return dropped(op, sample, e, v); };
+  Tensor& out = pass.give(each(x.y, drop), x.lower);
+  pass.backward.push_back([&pass, &x, &out, drop] { pass.send(x, each(out.dy, drop)); });
+  return out;
+}
+
+// An `f32` op, as all norms.
+Tensor& layer_norm(Pass& pass, const std::string& name, Tensor& x) {
+  const Matrix &w = pass.model[name + ".weight"], &b = pass.model[name + ".bias"];
+  const int C = x.y.cols;
   const float n = static_cast<float>(C);
-  Matrix dx(dy.rows, C), dw(1, C), db(1, C);
-  for (int r = 0; r < dy.rows; ++r) {
-    const float* h = norm.h[r];
-    const auto g = [&](int i) { return dy[r][i] * w[0][i]; };
-    const float gh = row_sum(C, [&](int i) { return g(i) * h[i]; }) / n, mean = row_sum(C, g) / n;
-    for (int i = 0; i < C; ++i) {
-      dx[r][i] = norm.rstd[static_cast<size_t>(r)] * fma(-h[i], gh, g(i) - mean);
-      dw[0][i] = fma(dy[r][i], h[i], dw[0][i]);
-      db[0][i] += dy[r][i];
+  Matrix h(x.y.rows, C), rstd(x.y.rows, 1);
+  for (int r = 0; r < x.y.rows; ++r) {
+    const float* row = x.y[r];
+    float mean = row_sum(C, [&](int i) { return row[i]; }) / n;
+    const auto variance = [&] { return row_sum(C, [&](int i) { return (row[i] - mean) * (row[i] - mean); }) / n; };
+    float var = variance();
+    if (const float close = mean * 0x1p-16f; var <= close * close) {
+      mean = std::clamp(mean, *std::min_element(row, row + C), *std::max_element(row, row + C));
+      var = variance();
     }
+    rstd[r][0] = 1 / std::sqrt(var + static_cast<float>(kEpsilon));
+    for (int i = 0; i < C; ++i) h[r][i] = (row[i] - mean) * rstd[r][0];
   }
-  out[name + ".weight"] = dw;
-  out[name + ".bias"] = db;
-  return dx;
+  Tensor& out = pass.give(each(h, [&](float v, size_t i) { return fma(v, w.data[i % w.data.size()], b.data[i % w.data.size()]); }), false);
+  pass.backward.push_back([=, &pass, &x, &out, &w] {
+    Matrix &dw = pass.gradients[name + ".weight"] = Matrix(1, C), &db = pass.gradients[name + ".bias"] = Matrix(1, C);
+    Matrix dx(h.rows, C);
+    for (int r = 0; r < h.rows; ++r) {
+      const float* dy = out.dy[r];
+      const auto g = [&](int i) { return dy[i] * w[0][i]; };
+      const float gh = row_sum(C, [&](int i) { return g(i) * h[r][i]; }) / n, mean = row_sum(C, g) / n;
+      for (int i = 0; i < C; ++i) {
+        dx[r][i] = rstd[r][0] * fma(-h[r][i], gh, g(i) - mean);
+        dw[0][i] = fma(dy[i], h[r][i], dw[0][i]);
+        db[0][i] += dy[i];
+      }
+    }
+    pass.send(x, dx);
+  });
+  return out;
 }
 
-float gelu_inner(float x) { return 0.79788456080286535588f * fma(0.044715f * x, x * x, x); }
-
-Matrix gelu(Matrix x) {
-  for (float& v : x.data) v = (v * 0.5f) * (1 + tanh_f32(gelu_inner(v)));
-  return x;
+// gelu_tanh, a `lower` op.
+Tensor& gelu(Pass& pass, Tensor& x) {
+  constexpr float c = 0x1.988454p-1f;
+  const auto inner_tanh = [](float v) { return tanh_f32(c * fma(0.044715f * v, v * v, v)); };
+  const Matrix in = pass.lowered(x.y);
+  Tensor& out = pass.give(each(in, [&](float v, size_t) { return (v * 0.5f) * (1 + inner_tanh(v)); }), true);
+  pass.backward.push_back([&pass, &x, &out, inner_tanh, in] {
+    pass.send(x, each(out.dy, [&](float dy, size_t i) {
+      const float v = in.data[i], t = inner_tanh(v);
+      return dy * (0.5f * (1 + t) + (v * 0.5f) * (1 - t * t) * (c * fma(0.134145f * v, v, 1.0f)));
+    }));
+  });
+  return out;
 }
 
-Matrix gelu_backward(const Matrix& x, Matrix dy) {
-  for (size_t i = 0; i < dy.data.size(); ++i) {
-    const float v = x.data[i], t = tanh_f32(gelu_inner(v)), slope = 0.79788456080286535588f * fma(0.134145f * v, v, 1.0f);
-    dy.data[i] = dy.data[i] * (0.5f * (1 + t) + (v * 0.5f) * (1 - t * t) * slope);
+// One head of attention (5): fills its columns of out.y and, backwards, of x.dy. Rows are shorter than a key tile, so there is one, whose origin is key 0.
+void attend(Pass& pass, uint32_t op, int head, Tensor& x, Tensor& out) {
+  constexpr int D = kWidth / kHeads;
+  constexpr float scale = 0.25f;  // 1/sqrt(D)
+  const Matrix in = pass.lowered(x.y), q = columns(in, head * D, D), k = columns(in, kWidth + head * D, D), v = columns(in, 2 * kWidth + head * D, D);
+  const int T = in.rows;
+  const auto drop = [op, sample = pass.sample](int t, int s, float p) { return dropped(op, sample, static_cast<uint64_t>(t * 65536 + s), p); };
+  Matrix scores = product(q, transposed(k)), o(T, D), m(T, 1), l(T, 1);
+  for (int t = 0; t < T; ++t) {
+    float* score = scores[t];
+    for (int s = 0; s < T; ++s) score[s] = s <= t ? scale * score[s] : -INFINITY;
+    m[t][0] = *std::max_element(score, score + T);
+    l[t][0] = row_sum(T, [&](int s) { return exp_f32(score[s] - m[t][0]); });
+    for (int s = 0; s < T; ++s) {
+      const float p = drop(t, s, exp_f32(score[s] - m[t][0]));
+      for (int e = 0; e < D; ++e) o[t][e] = fma(p, v[s][e], o[t][e]);
+    }
+    for (int e = 0; e < D; ++e) o[t][e] = o[t][e] / l[t][0] + 0.0f;
   }
-  return dy;
+  o = pass.lowered(o);
+  put_columns(out.y, head * D, o);
+  pass.backward.push_back([=, &pass, &x, &out] {
+    const Matrix d_o = columns(out.dy, head * D, D), g = product(d_o, transposed(v));
+    Matrix ds(T, T), p(T, T);
+    for (int t = 0; t < T; ++t) {
+      const float delta = row_sum(D, [&](int e) { return d_o[t][e] * o[t][e]; });
+      for (int s = 0; s < T; ++s) {
+        const float soft = exp_f32(scores[t][s] - m[t][0]) / l[t][0];
+        p[t][s] = drop(t, s, soft);
+        ds[t][s] = soft * (drop(t, s, g[t][s]) - delta);
+      }
+    }
+    const auto scaled = [](const Matrix& d) { return each(d, [](float v, size_t) { return scale * v + 0.0f; }); };
+    put_columns(x.dy, head * D, pass.lowered(scaled(product(ds, k))));
+    put_columns(x.dy, kWidth + head * D, pass.lowered(scaled(product(transposed(ds), q))));
+    put_columns(x.dy, 2 * kWidth + head * D, pass.lowered(product(transposed(p), d_o)));
+  });
 }
 
-Matrix dropout(const Dropout& drop, Matrix x) {
-  for (size_t e = 0; e < x.data.size(); ++e) x.data[e] = drop(e, x.data[e]);
-  return x;
+// Of all heads, whose q, k and v lie side by side in x, which has no other user; a `lower` op.
+Tensor& attention(Pass& pass, const std::string& path, Tensor& x) {
+  Tensor& out = pass.give(Matrix(x.y.rows, kWidth), true);
+  x.dy = Matrix(x.y.rows, x.y.cols);
+  for (int i = 0; i < kHeads; ++i) attend(pass, op_id("dropout", path) + 0x9E3779B9u * static_cast<uint32_t>(i), i, x, out);
+  return out;
 }
 
-// d(loss)/d(logits) of Σ losses / N: row t is scored against token t + 1, the last row not at all.
+// d(loss)/d(logits) of the losses times dloss: row t is scored against token t + 1, the last row not at all.
 Matrix cross_entropy_backward(const Matrix& logits, const std::vector<int>& tokens, float dloss) {
   Matrix d(logits.rows, logits.cols);
   for (int t = 0; t + 1 < logits.rows; ++t) {
@@ -399,125 +493,21 @@ Matrix cross_entropy_backward(const Matrix& logits, const std::vector<int>& toke
   return d;
 }
 
-// ---- 5: attention of one head. Rows are shorter than a key tile, so there is one tile, whose origin is key 0.
-
-struct Head {
-  Matrix q, k, v, s, o;  // s: the scaled scores
-  std::vector<float> m, l;
-  Dropout drop;
-  float dropped(int t, int key, float x) const { return drop(static_cast<uint64_t>(t) * 65536 + static_cast<uint64_t>(key), x); }
-};
-
-constexpr float kScale = 0.25f;  // 1/sqrt(16)
-
-Head attend(const Matrix& q, const Matrix& k, const Matrix& v, const Dropout& drop) {
-  const int T = q.rows;
-  Head head{q, k, v, product(q, transposed(k)), Matrix(T, v.cols), {}, {}, drop};
-  for (int t = 0; t < T; ++t) {
-    for (int s = 0; s < T; ++s) head.s[t][s] = s <= t ? kScale * head.s[t][s] : -std::numeric_limits<float>::infinity();
-    const float* score = head.s[t];
-    const float m = *std::max_element(score, score + T), l = row_sum(T, [&](int s) { return exp_f32(score[s] - m); });
-    for (int s = 0; s < T; ++s) {
-      const float p = head.dropped(t, s, exp_f32(score[s] - m));
-      for (int e = 0; e < v.cols; ++e) head.o[t][e] = fma(p, v[s][e], head.o[t][e]);
-    }
-    for (int e = 0; e < v.cols; ++e) head.o[t][e] = head.o[t][e] / l + 0.0f;
-    head.m.push_back(m), head.l.push_back(l);
+// GPT-2: the gradients of one sample, a leaf of each sum over samples. kTokens and kHeadUse are the two uses of the tied weight.
+Gradients sample_gradients(const Model& model, uint64_t sample, const std::vector<int>& tokens, float dloss) {
+  Pass pass{model, sample, {}, {}, {}};
+  Tensor* x = &dropout(pass, "transformer.drop", embedding(pass, tokens));
+  for (int i = 0; i < kLayers; ++i) {
+    const std::string h = block_name(i);
+    Tensor& context = attention(pass, h + "attn", linear(pass, h + "attn.c_attn", layer_norm(pass, h + "ln_1", *x)));
+    x = &add(pass, dropout(pass, h + "attn.resid_dropout", linear(pass, h + "attn.c_proj", context)), *x);
+    Tensor& inner = gelu(pass, linear(pass, h + "mlp.c_fc", layer_norm(pass, h + "ln_2", *x)));
+    x = &add(pass, *x, dropout(pass, h + "mlp.dropout", linear(pass, h + "mlp.c_proj", inner)));
   }
-  return head;
-}
-
-struct HeadGradients {
-  Matrix dq, dk, dv;
-};
-
-HeadGradients attend_backward(const Head& head, const Matrix& d_o) {
-  const int T = head.q.rows, E = head.v.cols;
-  const Matrix dp = product(d_o, transposed(head.v));
-  Matrix ds(T, T), p(T, T);
-  for (int t = 0; t < T; ++t) {
-    const float delta = row_sum(E, [&](int e) { return d_o[t][e] * head.o[t][e]; });
-    for (int s = 0; s < T; ++s) {
-      const float soft = exp_f32(head.s[t][s] - head.m[static_cast<size_t>(t)]) / head.l[static_cast<size_t>(t)];
-      p[t][s] = head.dropped(t, s, soft);
-      ds[t][s] = soft * (head.dropped(t, s, dp[t][s]) - delta);
-    }
-  }
-  HeadGradients out{product(ds, head.k), product(transposed(ds), head.q), product(transposed(p), d_o)};
-  for (float& x : out.dq.data) x = kScale * x + 0.0f;
-  for (float& x : out.dk.data) x = kScale * x + 0.0f;
-  return out;
-}
-
-// ---- GPT-2 over one sample: forward, and back to the gradients of its weights
-
-struct Block {
-  Norm before_attention, before_inner;
-  std::vector<Head> heads;
-  Matrix context, inner, active;
-};
-
-Dropout dropout_at(const std::string& path, uint64_t sample) { return {op_id("dropout", path), sample}; }
-
-Matrix block_forward(const Model& model, const std::string& h, uint64_t sample, const Matrix& x, Block& block) {
-  block.before_attention = layer_norm(model, h + "ln_1", x);
-  const Matrix all = linear(model, h + "attn.c_attn", block.before_attention.y);
-  constexpr int D = kWidth / kHeads;
-  block.context = Matrix(x.rows, kWidth);
-  for (int i = 0; i < kHeads; ++i) {
-    Dropout drop = dropout_at(h + "attn", sample);
-    drop.op += 0x9E3779B9u * static_cast<uint32_t>(i);
-    block.heads.push_back(attend(columns(all, i * D, D), columns(all, kWidth + i * D, D), columns(all, 2 * kWidth + i * D, D), drop));
-    for (int t = 0; t < x.rows; ++t) std::copy_n(block.heads.back().o[t], D, block.context[t] + i * D);
-  }
-  const Matrix hidden = dropout(dropout_at(h + "attn.resid_dropout", sample), linear(model, h + "attn.c_proj", block.context)) + x;
-  block.before_inner = layer_norm(model, h + "ln_2", hidden);
-  block.inner = linear(model, h + "mlp.c_fc", block.before_inner.y);
-  block.active = gelu(block.inner);
-  return hidden + dropout(dropout_at(h + "mlp.dropout", sample), linear(model, h + "mlp.c_proj", block.active));
-}
-
-Matrix block_backward(const Model& model, const std::string& h, uint64_t sample, const Block& block, const Matrix& dy, Gradients& out) {
-  const Matrix d_active = linear_backward(model, h + "mlp.c_proj", block.active, dropout(dropout_at(h + "mlp.dropout", sample), dy), out);
-  const Matrix d_inner = linear_backward(model, h + "mlp.c_fc", block.before_inner.y, gelu_backward(block.inner, d_active), out);
-  const Matrix d_hidden = dy + layer_norm_backward(model, h + "ln_2", block.before_inner, d_inner, out);
-  const Matrix d_context = linear_backward(model, h + "attn.c_proj", block.context, dropout(dropout_at(h + "attn.resid_dropout", sample), d_hidden), out);
-  constexpr int D = kWidth / kHeads;
-  Matrix d_all(dy.rows, 3 * kWidth);
-  for (int i = 0; i < kHeads; ++i) {
-    const HeadGradients d = attend_backward(block.heads[static_cast<size_t>(i)], columns(d_context, i * D, D));
-    for (int t = 0; t < dy.rows; ++t) {
-      std::copy_n(d.dq[t], D, d_all[t] + i * D);
-      std::copy_n(d.dk[t], D, d_all[t] + kWidth + i * D);
-      std::copy_n(d.dv[t], D, d_all[t] + 2 * kWidth + i * D);
-    }
-  }
-  return d_hidden + layer_norm_backward(model, h + "ln_1", block.before_attention, linear_backward(model, h + "attn.c_attn", block.before_attention.y, d_all, out), out);
-}
-
-// The gradients of one sample: one leaf of each sum over samples. kTokens and kHeadUse are the two uses of the tied weight.
-Gradients sample_gradients(const Model& model, uint64_t sample, const std::vector<int>& tokens, int targets) {
-  const int T = static_cast<int>(tokens.size());
-  const Dropout drop = dropout_at("transformer.drop", sample);
-  Matrix x(T, kWidth);
-  for (int t = 0; t < T; ++t)
-    for (int c = 0; c < kWidth; ++c) x[t][c] = model[kTokens][tokens[static_cast<size_t>(t)]][c] + model[kPlaces][t][c];
-  x = dropout(drop, x);
-  std::vector<Block> blocks(kLayers);
-  for (int i = 0; i < kLayers; ++i) x = block_forward(model, block_name(i), sample, x, blocks[static_cast<size_t>(i)]);
-  const Norm last = layer_norm(model, "transformer.ln_f", x);
-  const Matrix logits = product(last.y, transposed(model[kTokens]));
-
-  Gradients out;
-  const Matrix d_logits = cross_entropy_backward(logits, tokens, 1 / static_cast<float>(targets));
-  out[kHeadUse] = product(transposed(d_logits), last.y);
-  Matrix dx = layer_norm_backward(model, "transformer.ln_f", last, product(d_logits, model[kTokens]), out);
-  for (int i = kLayers; i-- > 0;) dx = block_backward(model, block_name(i), sample, blocks[static_cast<size_t>(i)], dx, out);
-  dx = dropout(drop, dx);
-  out[kTokens] = Matrix(kVocab, kWidth), out[kPlaces] = Matrix(kPositions, kWidth);
-  for (int t = 0; t < T; ++t)
-    for (int c = 0; c < kWidth; ++c) out[kTokens][tokens[static_cast<size_t>(t)]][c] += dx[t][c], out[kPlaces][t][c] = dx[t][c];
-  return out;
+  Tensor& logits = tied_head(pass, layer_norm(pass, "transformer.ln_f", *x));
+  pass.send(logits, cross_entropy_backward(logits.y, tokens, dloss));
+  for (size_t i = pass.backward.size(); i-- > 0;) pass.backward[i]();
+  return pass.gradients;
 }
 
 // ---- The job (docs/reproducibility.md)
@@ -531,7 +521,23 @@ std::vector<int> tokens_of(uint64_t row) {
   return tokens;
 }
 
-// The 2-norm of all gradients (3): exact squares in fp64, the tree over the blocks of all parameters in their order.
+// The gradients of an update, those of the tied weight added up.
+Gradients update_gradients(const Model& model, int step, float scale) {
+  const uint64_t first = static_cast<uint64_t>(step) * kRowsOfUpdate;
+  int targets = 0;
+  for (uint64_t row = first; row < first + kRowsOfUpdate; ++row) targets += static_cast<int>(tokens_of(row).size()) - 1;
+  const float dloss = scale * (1 / static_cast<float>(targets));
+  std::vector<Gradients> leaves;
+  for (uint64_t row = first; row < first + kRowsOfUpdate; ++row) leaves.push_back(sample_gradients(model, row, tokens_of(row), dloss));
+  Gradients sum = tree(leaves.data(), leaves.size(), [](Gradients a, const Gradients& b) {
+    for (auto& [name, x] : a) x = x + b.at(name);
+    return a;
+  });
+  sum[kTokens] = sum[kTokens] + sum[kHeadUse];
+  return sum;
+}
+
+// The 2-norm of all gradients (3): exact squares in fp64, the tree over the blocks of all parameters in their order. Finite where all of them are.
 double norm_of(const Model& model, const Gradients& gradients) {
   std::vector<double> blocks;
   for (const Parameter& p : model.all) {
@@ -554,7 +560,7 @@ double power(double base, int exponent) {
 
 float flushed(float x) { return std::fabs(x) < 0x1p-126f ? 0.0f : x; }
 
-// AdamW (8): the scalars in fp64, each rounded once.
+// AdamW (8), of the step-th applied update from 1: the scalars in fp64, each rounded once.
 void update(Parameter& p, const Matrix& gradient, double clip, double lr, int step) {
   constexpr double b1 = 0.9, b2 = 0.999, decay = 0.01;
   const float factor = static_cast<float>(clip), kept = static_cast<float>(1 - lr * decay), eps = 1e-8f;
@@ -567,27 +573,26 @@ void update(Parameter& p, const Matrix& gradient, double clip, double lr, int st
   }
 }
 
-double rate_of(int step) { return 3e-3 * (step < 5 ? step / 5.0 : (50 - step) / 45.0); }
+double rate_of(int applied) { return 3e-3 * (applied < 5 ? applied / 5.0 : (50 - applied) / 45.0); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int steps = argc > 1 ? std::atoi(argv[1]) : 50;
-  Model model = make_model();
+  const std::map<std::string, Dtype> dtypes = {{"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}};
+  const auto dtype = dtypes.find(argc > 1 ? argv[1] : "f32");
+  const int steps = argc > 2 ? std::atoi(argv[2]) : 50;
+  if (dtype == dtypes.end() || steps < 1 || argc > 3) return std::puts("usage: ac1 [f32|bf16|f16 [STEPS]]"), 2;
+  Model model = make_model(dtype->second);
   std::string link;
-  for (int step = 0; step < steps; ++step) {
-    const uint64_t first = static_cast<uint64_t>(step) * kRowsOfUpdate;
-    int targets = 0;
-    for (uint64_t row = first; row < first + kRowsOfUpdate; ++row) targets += static_cast<int>(tokens_of(row).size()) - 1;
-    std::vector<Gradients> leaves;
-    for (uint64_t row = first; row < first + kRowsOfUpdate; ++row) leaves.push_back(sample_gradients(model, row, tokens_of(row), targets));
-    Gradients sum = tree(leaves.data(), leaves.size(), [](Gradients a, const Gradients& b) {
-      for (auto& [name, x] : a) x = x + b.at(name);
-      return a;
-    });
-    sum[kTokens] = sum[kTokens] + sum[kHeadUse];
-    const double clip = std::min(1.0, 1.0 / (norm_of(model, sum) + 1e-6));
-    for (Parameter& p : model.all) update(p, sum[p.name], clip, rate_of(step), step + 1);
+  for (int step = 0, applied = 0; step < steps; ++step) {
+    const float scale = model.dtype != Dtype::f16 ? 1 : step == 7 ? 0x1p24f : 0x1p16f;
+    Gradients gradients = update_gradients(model, step, scale);
+    for (auto& [name, d] : gradients) d = each(d, [&](float x, size_t) { return x / scale; });
+    if (const double norm = norm_of(model, gradients); std::isfinite(norm)) {
+      const double clip = std::min(1.0, 1.0 / (norm + 1e-6));
+      for (Parameter& p : model.all) update(p, gradients.at(p.name), clip, rate_of(applied), applied + 1);
+      ++applied;
+    }
     link = sha256(link + hash_of(model));
     std::printf("%s\n", link.c_str());
     std::fflush(stdout);
