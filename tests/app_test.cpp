@@ -49,6 +49,36 @@ TEST_CASE("rote tokenize: pieces and ids") {
         "{\"input_ids\": [4, 5, 8], \"tokens\": [\"good\", \"bad\", \"film\"]}\n");
 }
 
+TEST_CASE("rote evaluate and predict: 16 bits as a run with the same flag evaluates, or the whole model") {
+  const AppFolder app;
+  const auto line = [](const std::string& text, const std::string& name) {
+    for (const std::string& one : lines_of(text))
+      if (contains(one, name)) return one;
+    return std::string();
+  };
+  const std::string rows = " --validation_file test.tsv --max_seq_length 16 --per_device_eval_batch_size 8";
+  for (const std::string flag : {"", " --bf16", " --fp16"}) {
+    const std::string name = flag.empty() ? "" : flag.substr(3);
+    const AppResult train = app.train("out" + name, "--validation_file test.tsv --disable_tqdm true --per_device_eval_batch_size 8" + flag);
+    REQUIRE_MESSAGE(train.status == 0, train.err);
+    const AppResult evaluate = app.rote("evaluate --model_name_or_path out" + name + rows + flag);
+    REQUIRE_MESSAGE(evaluate.status == 0, evaluate.err);
+    CHECK(line(evaluate.out, "eval_loss   ") != "");
+    CHECK(line(evaluate.out, "eval_loss   ") == line(train.out, "eval_loss   "));
+  }
+  const auto score = [&](const std::string& flags) { return app.rote("predict --model_name_or_path out --max_seq_length 16 --output_format json 'good film'" + flags).out; };
+  const std::string wide = score("");
+  for (const char* flag : {" --bf16", " --fp16", " --bf16_full_eval", " --fp16_full_eval"}) {
+    CAPTURE(flag);
+    CHECK(line(score(flag), "\"label\"") != "");
+    CHECK(score(flag) != wide);
+  }
+  const AppResult both = app.rote("evaluate --model_name_or_path out --bf16 --fp16 --bf16_full_eval --fp16_full_eval" + rows);
+  CHECK(both.status == 2);
+  CHECK(contains(both.err, "--fp16: is given with --bf16; give one of them."));
+  CHECK(contains(both.err, "--fp16_full_eval: is given with --bf16_full_eval; give one of them."));
+}
+
 TEST_CASE("rote: train, evaluate, predict, inspect and hash agree on one model") {
   const AppFolder app;
   const AppResult train = app.train("out", "--validation_file test.tsv --disable_tqdm true --seed 5");

@@ -6,17 +6,6 @@
 
 namespace rote {
 
-namespace {
-
-// Floating inputs in the dtype of the model; labels stay.
-nn::Batch with_inputs_of(nn::Batch batch, DType dtype) {
-  for (auto& [name, value] : batch.entries)
-    if (name.find("label") == std::string::npos && is_floating(value.dtype())) value = converted(value, dtype);
-  return batch;
-}
-
-}  // namespace
-
 Prediction Trainer::prediction_step(nn::Model& model, const nn::Batch& batch, bool loss_only, const std::vector<std::string>& ignore_keys) {
   const AutocastGuard precision(args_.autocast_dtype());
   const std::vector<std::string> labels = args_.label_names.value_or(model.signature().label_names());

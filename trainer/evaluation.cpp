@@ -168,7 +168,16 @@ EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, co
   return out;
 }
 
+nn::Batch with_inputs_of(nn::Batch batch, DType dtype) {
+  for (auto& [name, value] : batch.entries)
+    if (name.find("label") == std::string::npos && is_floating(value.dtype())) value = converted(value, dtype);
+  return batch;
+}
+
 EvaluationOutput run_evaluation(nn::Model& model, const data::AnyDataset& dataset, const EvaluateOptions& options) {
+  const AutocastGuard precision(options.autocast);
+  std::optional<nn::CastGuard> cast;
+  if (options.cast) cast.emplace(model, *options.cast);
   EvaluationPass pass;
   pass.dataset = dataset;
   pass.batch_rows = options.batch_rows;
@@ -179,7 +188,8 @@ EvaluationOutput run_evaluation(nn::Model& model, const data::AnyDataset& datase
     return options.data_collator(examples);
   };
   const std::vector<std::string> labels = model.signature().label_names();
-  pass.step = [&](const nn::Batch& batch) {
+  pass.step = [&](const nn::Batch& given) {
+    const nn::Batch batch = options.cast ? with_inputs_of(given, *options.cast) : given;
     if (options.step) return options.step(model, batch);
     nn::ModelOutput outputs = model(batch);
     Tensor loss = outputs.loss;

@@ -80,6 +80,9 @@ struct EvaluationOutput {
   Speed speed;
 };
 
+// Floating inputs in this dtype, that of the model; labels stay.
+nn::Batch with_inputs_of(nn::Batch batch, DType dtype);
+
 // Runs the model in eval mode over all rows in order; it stays in eval mode. `who` begins error texts.
 EvaluationOutput run_evaluation(nn::Model& model, const EvaluationPass& pass, const std::string& who);
 
@@ -92,6 +95,8 @@ struct EvaluateOptions {
   data::Collator data_collator = data::default_collate;
   PreprocessLogits preprocess_logits_for_metrics = {};
   std::function<Prediction(nn::Model& model, const nn::Batch& batch)> step = {};  // default: the model's loss and all its outputs
+  std::optional<DType> autocast = {};  // of matrix products and attention
+  std::optional<DType> cast = {};      // of the whole model, during the pass
 };
 EvaluationOutput run_evaluation(nn::Model& model, const data::AnyDataset& dataset, const EvaluateOptions& options);
 

@@ -42,11 +42,11 @@ const ArgumentTable<EvaluateArguments>& EvaluateArguments::table() {
 
 int evaluate(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{.program = "rote evaluate", .about = "Loss and scores of a saved model on a file of rows.", .config = line_over_file}, ModelArguments{}, EvaluationFiles{}, DataArguments{},
-                              EvaluateArguments{});
+                              EvaluateArguments{}, PrecisionArguments{});
   print_warnings(parsed.warnings);
-  const auto& [model_args, evaluation, data_args, args] = parsed.values;
+  const auto& [model_args, evaluation, data_args, args, precision] = parsed.values;
   print_warnings(without_effect(data_args));
-  std::vector<std::string> faults;
+  std::vector<std::string> faults = precision.faults();
   if (model_args.model_name_or_path.empty()) faults.push_back("--model_name_or_path: is required; it must be a text.");
   if (!evaluation.validation_file && !evaluation.validation_dir) faults.push_back("--validation_file: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
@@ -62,7 +62,8 @@ int evaluate(int argc, char** argv) {
   manual_seed(static_cast<uint64_t>(args.seed));
   ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
              " has no texts to write; it is for --task seq2seq.");
-  const EvaluateOptions options = evaluation_options(prepared, model, data_args, args.per_device_eval_batch_size, args.predict_with_generate);
+  EvaluateOptions options = evaluation_options(prepared, model, data_args, args.per_device_eval_batch_size, args.predict_with_generate);
+  precision.set(options);
   const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset, options);
   Metrics metrics = evaluation_metrics(output, "eval", args.predict_with_generate ? prepared.compute_generated_metrics : prepared.compute_metrics);
   if (prepared.complete_metrics) prepared.complete_metrics(metrics);

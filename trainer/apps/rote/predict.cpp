@@ -58,6 +58,7 @@ struct Job {
   const ModelArguments& model;
   const DataArguments& data;
   const PredictArguments& args;
+  const PrecisionArguments& precision;
   const tasks::TaskEntry& task;
   const std::vector<std::string>& texts;  // of the command line
 
@@ -121,8 +122,9 @@ void classify_texts(const Job& job) {
   const data::Table table = args.test_file ? data::read_table(*args.test_file) : given_texts(job.texts);
   const data::TextColumns columns{.text = args.test_file ? job.data.text_column_names : std::vector<std::string>{"text"}, .label = ""};
   const auto rows = data::tokenized(table, columns, labels, tokenizer, length);
-  const EvaluationOutput output =
-      run_evaluation(model, *rows, {.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(tokenizer)});
+  EvaluateOptions options{.batch_rows = args.per_device_eval_batch_size, .data_collator = data::PadCollator(tokenizer)};
+  job.precision.set(options);
+  const EvaluationOutput output = run_evaluation(model, *rows, options);
   const Tensor& logits = output.prediction.predictions.at(0);
   const NoGrad guard;
   const Tensor probabilities = softmax(logits);
@@ -151,8 +153,9 @@ void predict_rows(const Job& job) {
   const TrainSources nothing;
   const tasks::Prepared prepared = job.task.prepare({job.model, nothing, rows, job.data, *model.config(), /*is_scored=*/false});
   const bool generates = static_cast<bool>(prepared.compute_generated_metrics);
-  const EvaluationOutput output =
-      run_evaluation(model, *prepared.eval_dataset, evaluation_options(prepared, model, job.data, args.per_device_eval_batch_size, generates));
+  EvaluateOptions options = evaluation_options(prepared, model, job.data, args.per_device_eval_batch_size, generates);
+  job.precision.set(options);
+  const EvaluationOutput output = run_evaluation(model, *prepared.eval_dataset, options);
   const std::string text = prepared.predictions_text(output.prediction);
   if (!args.output_dir) {
     std::fputs(text.c_str(), stdout);
@@ -168,16 +171,17 @@ void predict_rows(const Job& job) {
 
 int predict(int argc, char** argv) {
   auto parsed = parse_command(argc, argv, Usage{.program = "rote predict", .about = "What a saved model says of texts or of a file of rows.", .positional = "TEXT...", .config = line_over_file},
-                              ModelArguments{}, DataArguments{}, PredictArguments{});
+                              ModelArguments{}, DataArguments{}, PredictArguments{}, PrecisionArguments{});
   print_warnings(parsed.warnings);
-  const auto& [model_args, data_args, args] = parsed.values;
+  const auto& [model_args, data_args, args, precision] = parsed.values;
   print_warnings(without_effect(data_args));
+  throw_faults(precision.faults());
   ROTE_CHECK(!model_args.model_name_or_path.empty(), ArgumentError, "--model_name_or_path: is required; it must be a text.");
   const tasks::TaskEntry& task = tasks::find(data_args.task);
   ROTE_CHECK(task.predictions_file != nullptr, ArgumentError, "--task: ", word_of(data_args.task), " has no prediction for a row; `rote pipeline ", task.head,
              "` shows what its model makes of a text.");
   set_num_threads(static_cast<int>(args.num_threads));
-  const Job job{model_args, data_args, args, task, parsed.positional};
+  const Job job{model_args, data_args, args, precision, task, parsed.positional};
   if (data_args.task == Task::text_classification) classify_texts(job);
   else predict_rows(job);
   return 0;
