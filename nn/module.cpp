@@ -71,6 +71,16 @@ void Module::remove_hook(int64_t id) {
 void Module::init_own(const std::function<bool(const char*)>&, const std::string&, double) {}
 
 // A hook may remove itself: each list is walked as it was when the call came.
+namespace {
+
+std::vector<CallValue> call_values(const std::vector<Tensor>& tensors) {
+  std::vector<CallValue> values;
+  for (const Tensor& x : tensors) values.push_back(CallValue::of(x));
+  return values;
+}
+
+}  // namespace
+
 void Module::before_call(const std::vector<Tensor>& inputs) {
   for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all))
     if (one.before) one.before(*this, inputs);
@@ -90,6 +100,19 @@ void Module::after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& 
 void Module::show_call(const std::vector<CallValue>& inputs, const CallValue& output) {
   for (const Hooks::One& one : std::vector<Hooks::One>(hooks_->all))
     if (one.shown) one.shown(*this, inputs, output);
+}
+
+void Module::end_call(const std::vector<Tensor>& inputs, Tensor& result) {
+  std::vector<Tensor> outputs{result};
+  after_call(inputs, outputs);
+  result = outputs.at(0);
+  show_call(call_values(inputs), CallValue::of(result));
+}
+
+void Module::end_call(const std::vector<Tensor>& inputs, const CallValue& result) {
+  std::vector<Tensor> none;
+  after_call(inputs, none);
+  show_call(call_values(inputs), result);
 }
 
 void Module::check_name(const std::string& name) const {

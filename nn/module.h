@@ -111,6 +111,9 @@ class Module {
   void before_call(const std::vector<Tensor>& inputs);
   void after_call(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   void show_call(const std::vector<CallValue>& inputs, const CallValue& output);
+  // after_call and show_call of a result that is one Tensor, which hooks may replace, or anything else.
+  void end_call(const std::vector<Tensor>& inputs, Tensor& result);
+  void end_call(const std::vector<Tensor>& inputs, const CallValue& result);
 
   struct TensorRef {
     const char* name;
@@ -192,16 +195,12 @@ class Layer : public Base {
     auto& self = static_cast<Derived&>(*this);
     using Result = decltype(self.forward(std::forward<Arguments>(arguments)...));
     if (!this->is_hooked()) return self.forward(std::forward<Arguments>(arguments)...);
-    std::vector<Tensor> inputs, outputs;
+    std::vector<Tensor> inputs;
     (collect(inputs, arguments), ...);
     this->before_call(inputs);
     Result result = self.forward(std::forward<Arguments>(arguments)...);
-    collect(outputs, result);
-    this->after_call(inputs, outputs);
-    if constexpr (std::is_same_v<Result, Tensor>) result = outputs.at(0);
-    std::vector<CallValue> given;
-    for (const Tensor& x : inputs) given.push_back(CallValue::of(x));
-    this->show_call(given, CallValue::of(result));
+    if constexpr (std::is_same_v<Result, Tensor>) this->end_call(inputs, result);
+    else this->end_call(inputs, CallValue::of(result));
     return result;
   }
 

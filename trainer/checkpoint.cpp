@@ -6,6 +6,7 @@
 #include "kernels/blas.h"
 #include "tensor/file.h"
 #include "tensor/safetensors.h"
+#include "tensor/sort_stably.h"
 #include "trainer/json_text.h"
 #include "trainer/value.h"
 
@@ -262,7 +263,7 @@ void rotate_checkpoints(const fs::path& output_dir, const Rotation& rotation) {
   };
   const auto is_own = [&](const fs::path& folder) { return written_at(folder) < static_cast<std::ptrdiff_t>(rotation.written.size()); };
   std::vector<fs::path> order = checkpoints_in(output_dir);
-  std::stable_sort(order.begin(), order.end(), [&](const fs::path& a, const fs::path& b) {
+  sort_stably(order, [&](const fs::path& a, const fs::path& b) {
     if (is_own(a) != is_own(b)) return is_own(b);
     return is_own(a) && written_at(a) < written_at(b);
   });

@@ -101,7 +101,7 @@ ROTE_INLINE StoredRows from(const StoredRows& rows, int64_t t) { return {rows.x.
 ROTE_INLINE Rows from(const Rows& rows, int64_t t) { return {rows.p + t * rows.stride, rows.stride}; }
 
 // Reals: the rows themselves where they are stored so, else a copy in whole vectors with zeros behind.
-inline Rows as_reals(const StoredRows& rows, int64_t n, int64_t D, Real* copy, bool always = false) {
+__attribute__((noinline)) inline Rows as_reals(const StoredRows& rows, int64_t n, int64_t D, Real* copy, bool always = false) {
   if (!always && rows.x.stored == Stored::real) return {static_cast<const Real*>(rows.x.p), rows.stride};
   const int64_t width = round_up(D);
   with_source(rows.x.stored, [&](auto source) ROTE_LOOP_BODY {

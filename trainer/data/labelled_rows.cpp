@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/check.h"
+#include "tensor/sort_stably.h"
 #include "trainer/data/dataset_file.h"
 
 namespace rote::data {
@@ -65,7 +66,7 @@ std::vector<std::string> sorted_labels(std::vector<std::string> labels) {
   std::sort(labels.begin(), labels.end());
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   if (std::all_of(labels.begin(), labels.end(), is_whole))
-    std::stable_sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
+    sort_stably(labels, [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
   return labels;
 }
 

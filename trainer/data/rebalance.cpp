@@ -1,4 +1,5 @@
 // trainer/data/rebalance.cpp — moving rows from the dearest group of an update to the cheapest, until nothing is gained.
+#include "tensor/sort_stably.h"
 #include "trainer/data/rebalance.h"
 
 #include <algorithm>
@@ -70,15 +71,13 @@ class Balance {
     std::vector<size_t> active;
     for (size_t i = 0; i < costs.size(); ++i)
       if (!frozen_[i]) active.push_back(i);
-    std::stable_sort(active.begin(), active.end(), [&](size_t a, size_t b) { return costs[a] < costs[b]; });
+    sort_stably(active, [&](size_t a, size_t b) { return costs[a] < costs[b]; });
     return active;
   }
 
   // A group of one row cannot give any away: what runs beside it on the other ranks takes rows from cheaper groups, up to its cost, and all stay so.
   void freeze_slot_of(size_t dearest, const std::vector<double>& costs) {
-    std::vector<size_t> ranking(costs.size());
-    std::iota(ranking.begin(), ranking.end(), size_t{0});
-    std::stable_sort(ranking.begin(), ranking.end(), [&](size_t a, size_t b) { return costs[a] > costs[b]; });
+    const std::vector<size_t> ranking = stable_order(costs.size(), [&](size_t a, size_t b) { return costs[a] > costs[b]; });
     const size_t ranks = static_cast<size_t>(options_.ranks);
     const size_t first = static_cast<size_t>(std::find(ranking.begin(), ranking.end(), dearest) - ranking.begin()) / ranks * ranks;
     std::vector<size_t> slot(ranking.begin() + static_cast<std::ptrdiff_t>(first), ranking.begin() + static_cast<std::ptrdiff_t>(first + ranks));
@@ -126,7 +125,7 @@ std::vector<std::vector<int64_t>> rebalanced_batches(const std::vector<int64_t>&
     std::vector<int64_t> taken, taken_lengths;
     for (int64_t at = update * options.update_rows(); at < std::min((update + 1) * options.update_rows(), end); ++at)
       taken.push_back(order[static_cast<size_t>(at < rows ? at : (at - rows) % rows)]);
-    std::stable_sort(taken.begin(), taken.end(), [&](int64_t a, int64_t b) { return lengths[static_cast<size_t>(a)] > lengths[static_cast<size_t>(b)]; });
+    sort_stably(taken, [&](int64_t a, int64_t b) { return lengths[static_cast<size_t>(a)] > lengths[static_cast<size_t>(b)]; });
     for (const int64_t row : taken) taken_lengths.push_back(lengths[static_cast<size_t>(row)]);
     Balance balance(taken_lengths, options);
     const Counts counts = balance.best();
@@ -137,9 +136,7 @@ std::vector<std::vector<int64_t>> rebalanced_batches(const std::vector<int64_t>&
       groups.emplace_back(from, from + count);
       from += count;
     }
-    std::vector<size_t> dearest_first(groups.size());
-    std::iota(dearest_first.begin(), dearest_first.end(), size_t{0});
-    std::stable_sort(dearest_first.begin(), dearest_first.end(), [&](size_t a, size_t b) { return costs[a] > costs[b]; });
+    const std::vector<size_t> dearest_first = stable_order(groups.size(), [&](size_t a, size_t b) { return costs[a] > costs[b]; });
     for (int64_t slot = 0; slot < options.accumulation; ++slot) batches.push_back(groups[dearest_first[static_cast<size_t>(slot * options.ranks + options.rank)]]);
   }
   return batches;

@@ -1,8 +1,8 @@
 #include "trainer/pipelines/ranked_classes.h"
 
-#include <algorithm>
 
 #include "autograd/ops.h"
+#include "tensor/sort_stably.h"
 
 namespace rote::pipelines {
 
@@ -26,7 +26,7 @@ Records ranked_classes(const Tensor& logits, const nn::Config& config, const Pip
   const Tensor scores = scores_of(logits, options.function_to_apply == ScoreFunction::by_model ? function_of(config) : options.function_to_apply);
   Records records;
   for (int64_t id = 0; id < scores.numel(); ++id) records.push_back({.label = config.label(id), .score = static_cast<double>(scores.data<float>()[id])});
-  std::stable_sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.score > b.score; });
+  sort_stably(records, [](const Record& a, const Record& b) { return a.score > b.score; });
   const auto kept = static_cast<size_t>(options.top_k.value_or(otherwise));
   if (kept > 0 && kept < records.size()) records.resize(kept);
   return records;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "autograd/ops.h"
+#include "tensor/sort_stably.h"
 #include "trainer/pipelines/tasks.h"
 #include "trainer/pipelines/text_model.h"
 #include "trainer/python_text.h"
@@ -103,7 +104,7 @@ Records groups_of(const TextModel& m, const Records& entities) {
 // Of groups from overlapping pieces of a text those that begin first; of two that overlap the longer, of equally long ones the surer. Departs from the
 // reference, which lists a first group of no character twice.
 Records without_overlaps(Records groups) {
-  std::stable_sort(groups.begin(), groups.end(), [](const Record& a, const Record& b) { return a.start < b.start; });
+  sort_stably(groups, [](const Record& a, const Record& b) { return a.start < b.start; });
   Records kept;
   for (const Record& group : groups) {
     if (kept.empty() || group.start >= kept.back().end) {

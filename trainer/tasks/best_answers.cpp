@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernels/check.h"
+#include "tensor/sort_stably.h"
 #include "trainer/text/unicode.h"
 
 namespace rote::tasks {
@@ -56,7 +57,7 @@ std::string cut(const std::u32string& context, const Span& span) {
 // The answer among a question's spans; `none`: the score of there being none.
 std::string chosen(std::vector<Span> spans, const std::optional<Span>& none, const std::u32string& context, const AnswerChoice& choice) {
   if (choice.version_2_with_negative && none) spans.push_back(*none);
-  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.score > b.score; });
+  sort_stably(spans, [](const Span& a, const Span& b) { return a.score > b.score; });
   if (static_cast<int64_t>(spans.size()) > choice.n_best_size) spans.erase(spans.begin() + choice.n_best_size, spans.end());
   const auto has_text = [&](const Span& span) { return span.is_answer && span.end > span.begin; };
   if (!choice.version_2_with_negative) return spans.empty() || (spans.size() == 1 && !has_text(spans[0])) ? "empty" : cut(context, spans[0]);

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "tensor/sort_stably.h"
 #include "trainer/text/unicode.h"
 
 namespace rote::text {
 
 TokenFinder::TokenFinder(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {
   std::erase_if(patterns_, [](const Pattern& p) { return p.content.empty(); });
-  std::stable_sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
+  sort_stably(patterns_, [](const Pattern& a, const Pattern& b) {
     return a.content[0] != b.content[0] ? a.content[0] < b.content[0] : a.content.size() > b.content.size();
   });
   for (size_t i = 0; i < patterns_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kernels/check.h"
+#include "tensor/sort_stably.h"
 #include "trainer/text/json_view.h"
 #include "trainer/text/unicode.h"
 #include "trainer/text/vocabulary.h"
@@ -176,7 +177,7 @@ std::string derived_merges(const GgufFile& file) {
       merges.push_back({static_cast<int32_t>(of), static_cast<uint16_t>(cut), left, static_cast<uint16_t>(characters - left)});
     }
   });
-  std::stable_sort(merges.begin(), merges.end(), [&](const Merge& a, const Merge& b) {
+  sort_stably(merges, [&](const Merge& a, const Merge& b) {
     const double x = scores[static_cast<size_t>(a.token)], y = scores[static_cast<size_t>(b.token)];
     return std::tie(x, a.left, a.right) > std::tie(y, b.left, b.right);
   });

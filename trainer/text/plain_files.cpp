@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernels/check.h"
+#include "tensor/sort_stably.h"
 #include "trainer/text/json_view.h"
 #include "trainer/text/model_json.h"
 #include "trainer/text/unicode.h"
@@ -132,7 +133,7 @@ void add_tokens(TokenizerText& text, const Vocabulary& vocabulary, const Compani
       list(id, std::move(plain));
     });
   }
-  std::stable_sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_stably(listed, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& one : listed) {
     const auto same = [&](const auto& known) { return known.second.content == one.second.content; };
     if (std::any_of(text.added_tokens.begin(), text.added_tokens.end(), same)) continue;
@@ -146,7 +147,7 @@ void add_tokens(TokenizerText& text, const Vocabulary& vocabulary, const Compani
     if (!file.has("additional_special_tokens")) continue;
     for (const JsonNode& token : file.at("additional_special_tokens").items()) add_token(text, vocabulary, read_token(token), next);
   }
-  std::stable_sort(text.added_tokens.begin(), text.added_tokens.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_stably(text.added_tokens, [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 std::string role_token(const TokenizerText& text, std::string_view role) {

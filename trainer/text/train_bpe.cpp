@@ -7,6 +7,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "tensor/sort_stably.h"
 #include "trainer/text/unicode.h"
 
 namespace rote::text {
@@ -56,7 +57,7 @@ class BpeTrainer {
     for (const auto& [c, n] : counts) kept.emplace_back(n, c);
     const auto limit = static_cast<size_t>(options_.limit_alphabet.value_or(static_cast<int64_t>(kept.size())));
     if (limit < kept.size()) {
-      std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+      sort_stably(kept, [](const auto& a, const auto& b) { return a.first > b.first; });
       kept.resize(limit);
       std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     }

@@ -10,6 +10,7 @@
 
 #include "kernels/check.h"
 #include "kernels/pool.h"
+#include "tensor/sort_stably.h"
 #include "trainer/text/unicode.h"
 #include "trainer/text/unigram.h"
 
@@ -87,7 +88,7 @@ std::vector<Scored> seed_tokens(const WordCounts& words, const UnigramTraining& 
 
   std::vector<Scored> tokens;
   for (const auto& [c, n] : characters) tokens.push_back({std::u32string(1, c), static_cast<double>(n)});
-  std::stable_sort(tokens.begin(), tokens.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  sort_stably(tokens, [](const Scored& a, const Scored& b) { return a.score > b.score; });
   for (const auto& [score, token] : found) {
     if (static_cast<int64_t>(tokens.size()) >= options.seed_size) break;
     tokens.push_back({std::u32string(token), static_cast<double>(score)});
@@ -246,7 +247,7 @@ std::vector<Scored> pruned(const std::vector<Scored>& tokens, const WordCounts& 
     for (const int32_t part : parts) others += std::log((part < 0 ? 0 : counts[static_cast<size_t>(part)]) + counts[i]) - log_sum;
     losses.emplace_back(counts[i] / words_sum * (std::log(counts[i]) - std::log(sum) - others), i);
   }
-  std::stable_sort(losses.begin(), losses.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  sort_stably(losses, [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [loss, i] : losses) {
     if (kept.size() >= wanted) break;
     kept.push_back(tokens[i]);
@@ -298,7 +299,7 @@ UnigramResult train_unigram(const WordCounts& words, const UnigramTraining& opti
     if (static_cast<int64_t>(chosen.size()) >= room) break;
     if (taken.insert(token.token).second) chosen.push_back(token);
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  sort_stably(chosen, [](const Scored& a, const Scored& b) { return a.score > b.score; });
   result.scores.assign(result.tokens.size(), 0);
   for (const Scored& token : chosen) {
     result.tokens.push_back(to_utf8(token.token));

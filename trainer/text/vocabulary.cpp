@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/check.h"
+#include "tensor/sort_stably.h"
 
 namespace rote::text {
 namespace {
@@ -56,7 +57,7 @@ void Vocabulary::sort_ids() {
   by_id_.resize(ids_.size());
   std::iota(by_id_.begin(), by_id_.end(), 0);
   const auto less = [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; };
-  if (!std::is_sorted(ids_.begin(), ids_.end())) std::stable_sort(by_id_.begin(), by_id_.end(), less);
+  if (!std::is_sorted(ids_.begin(), ids_.end())) sort_stably(by_id_, less);
 }
 
 std::optional<int64_t> Vocabulary::id_of(std::string_view token) const {
