@@ -1,11 +1,11 @@
-# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found, bench-contract and bench-half.
+# The target `bench`: the program rote-bench from bench/*.cpp over Google Benchmark, with OpenBLAS beside where it was found, bench-contract, bench-half and bench-status.
 
 add_custom_target(bench)
 file(GLOB sources CONFIGURE_DEPENDS bench/*.cpp)
-list(FILTER sources EXCLUDE REGEX "/(contract|half)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(contract|half|status)\\.cpp$")
 get_property(rooms GLOBAL PROPERTY ROTE_ROOMS)
 if(TARGET rote_optim)
-  foreach(name contract half)
+  foreach(name contract half status)
     add_executable(bench-${name} EXCLUDE_FROM_ALL bench/${name}.cpp)
     target_link_libraries(bench-${name} PRIVATE ${rooms})
     add_dependencies(bench bench-${name})

@@ -23,6 +23,9 @@ foreach(isa IN LISTS ROTE_ISAS)
   add_compile_definitions(ROTE_WITH_${upper})
 endforeach()
 
+option(ROTE_STATUS "kernels write status words; OFF finds no overflow and is for bench/status.py alone" ON)
+mark_as_advanced(ROTE_STATUS)
+
 # Loops without tiles are as fast at -O2, which leaves tails as they are written, and a quarter smaller.
 foreach(name batch_norm clip ctc group_norm index loss norm random reduce sixteen softmax taps)
   set_source_files_properties(kernels/cpu/${name}.cpp PROPERTIES COMPILE_OPTIONS "$<$<BOOL:$<TARGET_PROPERTY:ROTE_FAST>>:-O2>")
@@ -46,6 +49,6 @@ function(rote_isa_options target isa)
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT target MATCHES "^rote_kernels_")
     list(APPEND level -fno-exceptions -fno-asynchronous-unwind-tables)
   endif()
-  target_compile_definitions(${target} PRIVATE ROTE_ISA_NAME=${isa})
+  target_compile_definitions(${target} PRIVATE ROTE_ISA_NAME=${isa} $<$<NOT:$<BOOL:${ROTE_STATUS}>>:ROTE_WITHOUT_STATUS>)
   target_compile_options(${target} PRIVATE ${level} ${ROTE_FLAGS_${isa}})
 endfunction()

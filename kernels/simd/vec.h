@@ -82,8 +82,13 @@ ROTE_INLINE Vec power2(Int k) { return from_bits((k + Int(kExponentBias)) << kMa
 
 // The largest (bits & 0x7FFFFFFF) of the values seen, as f32: finite < infinity < NaN (arithmetic.md 9).
 struct Amax {
+#ifdef ROTE_WITHOUT_STATUS  // a build that bench/status.py compares with
+  ROTE_INLINE void see(Vec) {}
+  ROTE_INLINE void see(Vec, int) {}
+#else
   ROTE_INLINE void see(Vec v) { largest = max(largest, bits(abs(v))); }
   ROTE_INLINE void see(Vec v, int n) { see(select(first(n), v, Vec(Real(0)))); }
+#endif
   ROTE_INLINE void see(Real v) { see(Vec(v)); }
   ROTE_INLINE uint32_t word() const {
     Bits all[kLanes];
