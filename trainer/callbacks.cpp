@@ -17,14 +17,17 @@ bool is_due(int64_t step, double interval) { return interval > 0 && std::fmod(st
 
 }  // namespace
 
+bool is_logged_by_step(const TrainingArguments& args, const TrainerState& state, int64_t step) {
+  return (step == 1 && args.logging_first_step) || (args.logging_strategy == IntervalStrategy::steps && is_due(step, state.logging_steps));
+}
+
 void DefaultFlowCallback::on_step_end(const CallbackContext& context, TrainerControl& control) {
   const TrainingArguments& args = context.args;
   const TrainerState& state = context.state;
   const int64_t step = state.global_step;
   const bool may_evaluate = args.eval_strategy == IntervalStrategy::steps && args.eval_delay <= static_cast<double>(step);
 
-  if (step == 1 && args.logging_first_step) control.should_log = true;
-  if (args.logging_strategy == IntervalStrategy::steps && is_due(step, state.logging_steps)) control.should_log = true;
+  if (is_logged_by_step(args, state, step)) control.should_log = true;
   if (may_evaluate && is_due(step, state.eval_steps)) control.should_evaluate = true;
   if (args.save_strategy == SaveStrategy::steps && is_due(step, state.save_steps)) control.should_save = true;
   if (step < state.max_steps) return;

@@ -9,6 +9,9 @@
 
 namespace rote {
 
+// Whether the default flow logs behind update `step`: by its number, not because an epoch ends.
+bool is_logged_by_step(const TrainingArguments& args, const TrainerState& state, int64_t step);
+
 // Turns strategies and intervals into flags: log, evaluate, save, stop at the last step. Intervals are the state's, strategies the arguments'.
 class DefaultFlowCallback : public TrainerCallback {
  public:

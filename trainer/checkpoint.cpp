@@ -150,6 +150,8 @@ void save_training_state(const fs::path& folder, const optim::Optimizer& optimiz
     for (const auto& [name, value] : schedule.counters) counters.set(name, value);
     scheduler.set("counters", counters);
   }
+  if (const NonFiniteSteps& steps = schedule.nonfinite; steps.total > 0)
+    scheduler.set("nonfinite_steps", ValueMap{{"total", steps.total}, {"in_a_row", steps.in_a_row}, {"rate_factor", steps.rate_factor}});
   write_json(folder / "scheduler.json", scheduler);
   write_json(folder / "scaler.json", scaler ? scaler_file(*scaler) : ValueMap{{"enabled", false}});
   ValueMap place{{"contract", contract(random)},
@@ -203,6 +205,14 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
     ROTE_CHECK(rates != nullptr && rates->as_list() != nullptr && rates->as_list()->size() == optimizer.groups().size(), StateError,
                torn("_last_lr is no list of a rate a group"));
     for (const Value& rate : *rates->as_list()) ROTE_CHECK(rate.number(state.rates.emplace_back()), StateError, torn("a rate is no number"));
+  }
+  if (const Value* steps = schedule.find("nonfinite_steps")) {
+    ROTE_CHECK(steps->as_map() != nullptr, StateError, torn("nonfinite_steps is no map"));
+    NonFiniteSteps& read = state.schedule.nonfinite;
+    read.total = count(*steps->as_map(), "total", scheduler, state.random.global_step);
+    read.in_a_row = count(*steps->as_map(), "in_a_row", scheduler, read.total);
+    const Value* factor = steps->as_map()->find("rate_factor");
+    ROTE_CHECK(factor != nullptr && factor->number(read.rate_factor) && read.rate_factor >= 0 && read.rate_factor <= 1, StateError, torn("rate_factor does not lie between 0 and 1"));
   }
   state.scaler = scaler_of(read_json(folder / "scaler.json"), folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);

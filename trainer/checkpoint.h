@@ -34,9 +34,14 @@ struct RandomState {
 
 // optimizer.safetensors (`<parameter>.exp_avg` …), optimizer.json (groups, steps), scheduler.json, scaler.json, rng_state.json.
 // applied_steps: what a schedule of the step counts; counters: of one that follows a metric.
+struct NonFiniteSteps {
+  int64_t total = 0, in_a_row = 0;  // skipped ones (--on_nonfinite), and those since the last update
+  double rate_factor = 1;           // of the learning rates, halved by each where so asked
+};
 struct ScheduleState {
   int64_t applied_steps = 0;
   std::map<std::string, double> counters = {};
+  NonFiniteSteps nonfinite = {};
 };
 // scaler: none where the loss is not scaled.
 void save_training_state(const std::filesystem::path& folder, const optim::Optimizer& optimizer, const ScheduleState& schedule, const RandomState& random,

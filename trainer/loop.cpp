@@ -16,7 +16,6 @@
 #include "tensor/generator.h"
 #include "trainer/callbacks.h"
 #include "trainer/jit_checkpoint.h"
-#include "trainer/overflow_report.h"
 #include "trainer/run.h"
 
 namespace rote {
@@ -148,6 +147,7 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   state_.compute_steps(args_, run.total_updates);
   ignore_keys_for_eval_ = call.ignore_keys_for_eval;
   applied_steps_ = 0;
+  nonfinite_ = {};
   if (!optimizer_) create_optimizer();
   scaler_.reset();
   if (args_.fp16) scaler_.emplace(scaler_options(options_.rote));
@@ -157,6 +157,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   if (options_.rote.trace_hashes != TraceLevel::no)
     run.tracer = std::make_unique<Tracer>(*model_, options_.rote.trace_hashes, args_.output_dir + "/" + kTraceFile, contract_of(options_.rote.arithmetic), state_.global_step,
                                           options_.trace_watch);
+  if (options_.rote.log_numerics)
+    run.numerics = std::make_unique<NumericsLog>(*model_, args_.output_dir + "/" + kNumericsFile, args_.autocast_dtype(), state_.global_step);
   for (const auto& [name, param] : model_->named_parameters())
     if (param.requires_grad()) run.leaves.push_back(param);
   run.flops_per_element = 6 * non_embedding_parameters(*model_);
@@ -383,11 +385,15 @@ std::optional<double> Trainer::run_window(Run& run, const Window& window) {
   clear_status();
   micro_batches_ = static_cast<int64_t>(window.batches.size());
   if (run.tracer) run.tracer->begin_step(state_.global_step + 1);
+  if (run.numerics) run.numerics->begin_step();
+  if (options_.rote.on_nonfinite != NonFinitePolicy::stop) run.buffers = copied_buffers();
+  NumericsLog* numerics = is_to_be_logged(run) ? run.numerics.get() : nullptr;
   double loss = 0;
   for (size_t i = 0; i < window.batches.size(); ++i) {
     const Profile::Part part(run.profile.get(), "forward and backward");
     if (run.tracer) run.tracer->batch(window.batches[i]);
     const Tracer::Watch traced(run.tracer.get());
+    const NumericsLog::Watch looked_at(numerics);
     if (!window.is_empty()) loss += micro_step(run, window, i, run.consumed);
     count_tokens(run, window.batches[i]);
     run.consumed += static_cast<int64_t>(window.rows[i].size());
@@ -401,6 +407,12 @@ std::optional<double> Trainer::run_window(Run& run, const Window& window) {
     }
   }
   return loss;
+}
+
+// Whether the update under way will be, unless a callback has it otherwise.
+bool Trainer::is_to_be_logged(const Run& run) const {
+  const int64_t step = state_.global_step + 1;
+  return is_logged_by_step(args_, state_, step) || (args_.logging_strategy == IntervalStrategy::epoch && (!run.loader->has_next() || step == run.total_updates));
 }
 
 // The loss of one micro-batch whose first row is row `first` of the run, and its gradients.
@@ -450,70 +462,22 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   if (scaler_) scaler_->unscale_(*optimizer_);
   if (run.tracer) run.tracer->update_begun(loss);
   run.grad_norm = optim::global_norm(run.leaves);
-  if (!std::isfinite(loss) || (!std::isfinite(run.grad_norm) && !scaler_)) stop_non_finite(run, window, loss);
-  run.running_loss += loss;
+  const bool is_finite = std::isfinite(loss) && (scaler_ || std::isfinite(run.grad_norm));
+  // Of a loss that is left out the mean of those before is taken (trainer.md 2.7).
+  run.running_loss += std::isfinite(loss) || !args_.logging_nan_inf_filter ? loss : run.running_loss / static_cast<double>(1 + state_.global_step - run.last_logged);
   fire(Event::pre_optimizer_step);
-  if (schedule_) optimizer_->set_rates(*schedule_, applied_steps_);
+  if (schedule_) {
+    optimizer_->set_rates(*schedule_, applied_steps_);
+    for (optim::Group& group : optimizer_->groups()) group.lr *= nonfinite_.rate_factor;
+  }
   run.learning_rate = optimizer_->groups()[0].lr;
-  if (make_step(run, window)) ++applied_steps_;
+  if (!is_finite) give_up_step(run, window, loss);
+  else if (make_step(run, window)) ++applied_steps_, nonfinite_.in_a_row = 0;
   run.updated = true;
   fire(Event::optimizer_step);
   optimizer_->zero_grad();
   if (run.tracer) run.tracer->update_made();
   ++state_.global_step;
-}
-
-// Whether the update was applied: an overflow that a lower loss scale may cure gives it up, and nothing but the cursor moves.
-bool Trainer::make_step(const Run& run, const Window& window) {
-  const Profile::Part part(run.profile.get(), "optimizer");
-  const optim::StepOptions options{.max_norm = args_.max_grad_norm, .norm = run.grad_norm};
-  clear_status();
-  const bool applied = (scaler_ ? scaler_->step(*optimizer_, options) : optimizer_->step(options)) == optim::StepResult::applied;
-  if (applied) {
-    const std::optional<StatusRecord> bad = first_non_finite();
-    ROTE_CHECK(!bad, NonFiniteError, "non-finite: step ", state_.global_step + 1, ", ", describe(*bad),
-               "; the update itself overflowed and the weights are damaged. Resume from the checkpoint before, with a lower --learning_rate.");
-  }
-  if (!scaler_) return applied;
-  const float before = scaler_->get_scale();
-  const std::string what = applied ? "" : explain(run, window);
-  scaler_->update();
-  if (applied) return true;
-  ROTE_CHECK(!scaler_->is_at_floor(), NonFiniteError, "non-finite: ", what, "; the loss scale is 1 and falls no further, the step was not applied. --bf16 has the range of float32.");
-  std::fprintf(stderr, "%s; the step is skipped, the loss scale was %g, from here on it is %g\n", what.c_str(), static_cast<double>(before),
-               static_cast<double>(scaler_->get_scale()));
-  return false;
-}
-
-// Runs the window again, listening: the origin of its Inf or NaN in a line, and as files. Gradients are gone afterwards.
-std::string Trainer::explain(const Run& run, const Window& window) {
-  std::vector<Tensor> buffers;  // running statistics are those of the one run that counts
-  for (const auto& [name, buffer] : model_->named_buffers()) {
-    buffers.push_back(empty(buffer.shape(), {.dtype = buffer.dtype()}));
-    copy_elements(buffers.back(), buffer);
-  }
-  int64_t first = run.consumed;
-  for (const auto& rows : window.rows) first -= static_cast<int64_t>(rows.size());
-  std::vector<MicroBatch> micro_batches;
-  for (size_t i = 0; i < window.batches.size(); ++i) {
-    micro_batches.push_back({window.rows[i], [this, &run, &window, i, first] { return micro_step(run, window, i, first); }});
-    first += static_cast<int64_t>(window.rows[i].size());
-  }
-  OverflowReport report = explain_overflow(*model_, micro_batches, scaler_ ? std::optional<double>(scaler_->get_scale()) : std::nullopt);
-  optimizer_->zero_grad();
-  size_t i = 0;
-  for (const auto& [name, buffer] : model_->named_buffers()) copy_elements(buffer, buffers[i++]);
-  report.step = state_.global_step + 1;
-  const std::string path = write_report(report, args_.output_dir);
-  return str(report.line(), " (", path, ".txt)");
-}
-
-void Trainer::stop_non_finite(const Run& run, const Window& window, double loss) {
-  const std::string seen = std::isfinite(loss) ? str("the gradient norm is ", run.grad_norm) : str("the loss is ", loss);
-  const std::string what = explain(run, window);
-  const char* advice = scaler_ && !std::isfinite(loss) ? "It arose in the forward, where no loss scale helps; --bf16 has the range of float32."
-                                                       : "A lower --learning_rate, or a look at the rows of this step, helps.";
-  throw NonFiniteError(str("non-finite: ", what, "; ", seen, ", the step was not applied. ", advice));
 }
 
 void Trainer::log_evaluate_save(Run& run) {
@@ -527,9 +491,12 @@ void Trainer::log_evaluate_save(Run& run) {
       logs.set("loss_scale", static_cast<double>(scaler_->get_scale()));
       logs.set("skipped_steps", state_.global_step - applied_steps_);
     }
+    if (options_.rote.on_nonfinite != NonFinitePolicy::stop) logs.set("nonfinite_steps", nonfinite_.total);
+    if (options_.rote.on_nonfinite == NonFinitePolicy::halve) logs.set("learning_rate_factor", nonfinite_.rate_factor);
     run.total_loss += run.running_loss;
     run.running_loss = 0;
     run.last_logged = state_.global_step;
+    if (run.numerics) run.numerics->write(state_.global_step, scaler_ ? static_cast<double>(scaler_->get_scale()) : 1);
     log(std::move(logs), Speed{.seconds = run.watch.seconds(), .tokens = static_cast<double>(state_.num_input_tokens_seen - run.first_tokens)});
   }
   if (control_.should_evaluate) {

@@ -11,23 +11,11 @@
 #include "tensor/file.h"
 #include "trainer/debug_underflow_overflow.h"
 #include "trainer/json_text.h"
+#include "trainer/numerics.h"
 
 namespace rote {
 
 namespace {
-
-// The largest finite and the smallest normal number.
-struct Range {
-  double largest, smallest;
-};
-Range range_of(DType t) {
-  switch (t) {
-    case DType::f16: return {65504, 0x1p-14};
-    case DType::bf16: return {0x1.fep127, 0x1p-126};
-    case DType::f64: return {std::numeric_limits<double>::max(), std::numeric_limits<double>::min()};
-    default: return {static_cast<double>(std::numeric_limits<float>::max()), 0x1p-126};
-  }
-}
 
 double element(const Tensor& x, int64_t i) {
   double value = 0;
@@ -47,7 +35,7 @@ std::vector<int64_t> place_of(const Shape& shape, int64_t i) {
 TensorNumbers numbers_of(const std::string& role, const Tensor& x) {
   TensorNumbers n{.role = role, .dtype = x.dtype(), .shape = x.shape()};
   if (!is_floating(x.dtype())) return n;
-  const Range range = range_of(x.dtype());
+  const FormatRange range = range_of(x.dtype());
   const Tensor plain = contiguous(x);
   visit(x.dtype(), [&](auto t) {
     const auto* values = plain.data<decltype(t)>();
@@ -198,8 +186,6 @@ std::vector<std::pair<std::string, double>> feeding(const Finding& f, const std:
   return found;
 }
 
-double headroom(DType dtype, double amax) { return amax > 0 ? std::log2(range_of(dtype).largest / amax) : std::numeric_limits<double>::infinity(); }
-
 std::string class_of(nn::Model& model, const std::string& path) {
   for (const nn::NamedModule& one : model.named_modules())
     if (one.name == path) return one.module->class_name();
@@ -254,7 +240,7 @@ void describe_finding(nn::Model& model, const Finding& f, OverflowReport& r) {
   r.value = element(plain, bad);
   for (const auto& [name, x] : f.inputs) r.operands.push_back(numbers_of(name, x));
   r.feeding = feeding(f, r.index);
-  for (const float amax : amax_history(r.op, f.path, f.phase)) r.headroom_bits.push_back(headroom(r.result.dtype, static_cast<double>(amax)));
+  for (const float amax : amax_history(r.op, f.path, f.phase)) r.headroom_bits.push_back(headroom_bits(r.result.dtype, static_cast<double>(amax)));
   r.headroom_bits.pop_back();  // this very run's
   const int64_t samples = static_cast<int64_t>(r.rows.size());
   if (f.scope.by_sample(plain.shape()) && f.scope.samples == samples) r.row = r.rows[static_cast<size_t>(r.index[0] / (plain.shape()[0] / samples))];

@@ -55,7 +55,7 @@ void Trainer::save_checkpoint(Run& run) {
   const bool is_cut = control_.should_epoch_stop && !control_.should_training_stop, is_over = is_cut || run.stream_is_over;
   const int64_t epoch = is_over ? run.epoch + 1 : run.epoch, epoch_consumed = is_over ? 0 : run.epoch_rows;
   if (!args_.save_only_model)
-    save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>()},
+    save_training_state(write.folder(), *optimizer_, {applied_steps_, metric_schedule_ ? metric_schedule_->state() : std::map<std::string, double>(), nonfinite_},
                         {.seed = args_.seed, .data_seed = args_.sampler_seed(), .global_step = state_.global_step, .consumed_samples = run.consumed, .epoch_samples = run.rows_per_epoch,
                          .update_samples = run.batch * run.accumulation, .epoch = epoch, .epoch_consumed = epoch_consumed, .sample_leaf = options_.rote.sample_leaf,
                          .contract = contract_of(options_.rote.arithmetic), .stream = fingerprint_of(options_.train_dataset)},
@@ -221,6 +221,7 @@ void Trainer::resume(const std::string& folder, Run& run) {
   }
   if (args_.ignore_data_skip) run.skip_rows = 0;
   applied_steps_ = training ? training->schedule.applied_steps : saved.global_step;
+  if (training) nonfinite_ = training->schedule.nonfinite;
   if (training && metric_schedule_ && !training->rates.empty()) {
     metric_schedule_->load(training->schedule.counters);
     for (size_t g = 0; g < training->rates.size(); ++g) optimizer_->groups()[g].lr = training->rates[g];

@@ -16,6 +16,10 @@ inline WordList words_of(Arithmetic) { return {"ac1", "fast"}; }
 enum class TraceLevel { no, steps, modules, ops };
 inline WordList words_of(TraceLevel) { return {"no", "steps", "modules", "ops"}; }
 
+// What becomes of an update whose loss or gradient is not finite where no loss scale may cure it.
+enum class NonFinitePolicy { skip, stop, halve };
+inline WordList words_of(NonFinitePolicy) { return {"skip", "stop", "halve"}; }
+
 // Saved under `rote` in training_args.json. Neither sample_leaf nor arithmetic may change when a run is resumed, or its bits change.
 struct RoteArguments {
   int64_t num_threads = 0;  // 0: all cores; moves no bit of any result
@@ -28,6 +32,10 @@ struct RoteArguments {
   int64_t initial_scale_power = 16;
   int64_t loss_scale_window = 2000;  // applied updates in a row after which it doubles
   int64_t hysteresis = 1;            // overflows after which it halves
+
+  NonFinitePolicy on_nonfinite = NonFinitePolicy::stop;
+  int64_t max_nonfinite_steps = 10;  // in a row that are skipped; 0: any number
+  bool log_numerics = false;
 
   // Of version 4 and of the Gaudi trainer.
   bool include_tokens_per_second = false;

@@ -9,6 +9,7 @@
 #include "trainer/data/loader.h"
 #include "trainer/debug_underflow_overflow.h"
 #include "trainer/neftune.h"
+#include "trainer/numerics.h"
 #include "trainer/profile.h"
 #include "trainer/trace.h"
 #include "trainer/trainer.h"
@@ -56,6 +57,8 @@ struct Trainer::Run {
   std::unique_ptr<Neftune> neftune;     // where the arguments ask for it, as for
   std::unique_ptr<DebugUnderflowOverflow> debug;
   std::unique_ptr<Tracer> tracer;
+  std::unique_ptr<NumericsLog> numerics;
+  std::vector<Tensor> buffers;          // of the model before this update, where one that is not finite is skipped
 
   double running_loss = 0, total_loss = 0;
   int64_t last_logged = 0;

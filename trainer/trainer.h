@@ -202,9 +202,15 @@ class Trainer {
   void track_best(const Metrics& metrics);
   Metrics train_metrics(const Run& run) const;
   bool is_stopped() const { return control_.should_epoch_stop || control_.should_training_stop; }
+  bool is_to_be_logged(const Run& run) const;
+
+  // non_finite.cpp
+  std::vector<Tensor> copied_buffers() const;
+  void put_back(const std::vector<Tensor>& buffers) const;
   bool make_step(const Run& run, const Window& window);
   std::string explain(const Run& run, const Window& window);
-  [[noreturn]] void stop_non_finite(const Run& run, const Window& window, double loss);
+  void give_up_step(const Run& run, const Window& window, double loss);
+  void hold_step(const Run& run, const std::string& what, const std::string& seen, const std::string& advice);
 
   // resume.cpp
   void resume_from(const std::string& wanted, Run& run);
@@ -241,6 +247,7 @@ class Trainer {
   std::vector<std::string> ignore_keys_for_eval_;
   std::vector<std::string> written_checkpoints_;  // by this run, in the order of writing
   int64_t applied_steps_ = 0;                     // updates made; what the schedule counts
+  NonFiniteSteps nonfinite_;
   int64_t micro_batches_ = 1;                     // of the window under way
   bool is_training_ = false;
   bool started_ = false;
