@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "autograd/status.h"
-#include "kernels/pool.h"
+#include "kernels/magnitudes.h"
 #include "trainer/json_text.h"
 #include "trainer/python_text.h"
 
@@ -16,61 +16,6 @@ namespace rote {
 namespace {
 
 constexpr const char kActivations[] = "activations", kGradients[] = "gradients", kWeights[] = "weights", kLineBegin[] = "{\"step\": ";
-constexpr int64_t kBlock = 1024, kTask = 64 * kBlock;
-
-template <class T>
-using WordOf = std::conditional_t<sizeof(T) == 2, int16_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-
-// Words are the bits of magnitudes, which are ordered as these are.
-template <class Word>
-struct Words {
-  Word largest = 0, largest_finite = 0;
-  int64_t zero = 0, below = 0;  // Inf and NaN count as 0; below `least`, with those of 0
-
-  void add(const Words& o) {
-    largest = std::max(largest, o.largest), largest_finite = std::max(largest_finite, o.largest_finite);
-    zero += o.zero, below += o.below;
-  }
-};
-
-// Counts in words, so that a loop of constant length becomes one over vectors. REQUIRES: n <= kBlock.
-template <class T, class Word = WordOf<T>>
-inline Words<Word> words_of_block(const T* x, int64_t n, Word inf, Word least) {
-  Word largest = 0, largest_finite = 0, zero = 0, below = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const Word word = std::bit_cast<Word>(x[i]) & std::numeric_limits<Word>::max();
-    const Word finite = word < inf ? word : Word(0);
-    largest = largest < word ? word : largest;
-    largest_finite = largest_finite < finite ? finite : largest_finite;
-    zero = static_cast<Word>(zero + (finite == 0));
-    below = static_cast<Word>(below + (finite < least));
-  }
-  return {largest, largest_finite, zero, below};
-}
-
-template <class T, class Word = WordOf<T>>
-Words<Word> words_of_values(const T* x, int64_t n, Word inf, Word least) {
-  Words<Word> all;
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) all.add(words_of_block(x + i, kBlock, inf, least));
-  all.add(words_of_block(x + i, n - i, inf, least));
-  return all;
-}
-
-template <class T>
-Magnitudes magnitudes_as(const T* x, int64_t n, double smallest) {
-  using Word = WordOf<T>;
-  const auto word = [](double value) { return std::bit_cast<Word>(convert<T>(value)); };
-  const Word inf = word(std::numeric_limits<double>::infinity()), least = word(smallest);
-  std::vector<Words<Word>> parts(static_cast<size_t>((n + kTask - 1) / kTask));
-  parallel(static_cast<int64_t>(parts.size()), [&](int64_t task) -> uint32_t {
-    parts[static_cast<size_t>(task)] = words_of_values(x + task * kTask, std::min(kTask, n - task * kTask), inf, least);
-    return 0;
-  });
-  Words<Word> all;
-  for (const Words<Word>& part : parts) all.add(part);
-  return {convert<double>(std::bit_cast<T>(all.largest_finite)), n - all.zero, all.below - all.zero, all.largest == inf};
-}
 
 int64_t step_of(const std::string& text, size_t begin, size_t end) {
   int64_t step = std::numeric_limits<int64_t>::max();
@@ -100,17 +45,6 @@ FormatRange range_of(DType format) {
 
 double headroom_bits(DType format, double amax) { return amax > 0 ? std::log2(range_of(format).largest / amax) : std::numeric_limits<double>::infinity(); }
 
-Magnitudes magnitudes_of(const Tensor& x, DType format) {
-  const Tensor plain = contiguous(x);
-  const double smallest = range_of(format).smallest;
-  switch (x.dtype()) {
-    case DType::f16: return magnitudes_as(plain.data<Half>(), plain.numel(), smallest);
-    case DType::bf16: return magnitudes_as(plain.data<BFloat16>(), plain.numel(), smallest);
-    case DType::f64: return magnitudes_as(plain.data<double>(), plain.numel(), smallest);
-    default: return magnitudes_as(plain.data<float>(), plain.numel(), smallest);
-  }
-}
-
 NumericsLog::NumericsLog(nn::Model& model, const std::string& file, std::optional<DType> lower, int64_t keep)
     : model_(model), lower_(lower), file_(file, bytes_up_to(file, keep)) {}
 
@@ -132,13 +66,14 @@ void NumericsLog::look_at_all(const Call& call, const std::string& module, const
 }
 
 void NumericsLog::look(const Key& key, const std::string& source, const Tensor& x, uint32_t written) {
-  Magnitudes found = magnitudes_of(x, size_of(x.dtype()) == 2 ? x.dtype() : lower_.value_or(x.dtype()));
+  const Tensor plain = contiguous(x);
+  Magnitudes found = magnitudes(x.dtype(), plain.raw(), plain.numel(), range_of(size_of(x.dtype()) == 2 ? x.dtype() : lower_.value_or(x.dtype())).smallest);
   // What was finite until it was rounded to the dtype counts as it was.
   if (found.has_inf && written < kInfBits) found.largest = std::max(found.largest, static_cast<double>(std::bit_cast<float>(written)));
   auto at = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& one) { return one.key == key; });
   if (at == seen_.end()) at = seen_.insert(at, Seen{.key = key, .source = source});
   if (found.largest > at->amax) at->amax = found.largest, at->source = source;
-  at->nonzero += found.nonzero, at->lost += found.lost;
+  at->nonzero += found.nonzero, at->lost += found.below;
 }
 
 void NumericsLog::look_at_weights() {

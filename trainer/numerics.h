@@ -25,16 +25,6 @@ FormatRange range_of(DType format);
 // How often a magnitude can be doubled before it leaves the format; infinite for 0, negative beyond the end.
 double headroom_bits(DType format, double amax);
 
-// The values of a tensor beside a format; Inf and NaN are left out.
-struct Magnitudes {
-  double largest = 0;
-  int64_t nonzero = 0;
-  int64_t lost = 0;      // of those: below the smallest normal number of the format
-  bool has_inf = false;  // and no NaN
-};
-// Of a floating tensor.
-Magnitudes magnitudes_of(const Tensor& x, DType format);
-
 // Of one step in this order: begin_step; a Watch around each forward and backward that is to be looked at; write.
 class NumericsLog {
  public:

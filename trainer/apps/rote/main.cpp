@@ -28,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"tokenize", "the pieces and ids that a model's tokenizer makes of texts", rote::app::tokenize},
     {"tokenizer", "learn a tokenizer from texts: rote tokenizer train", rote::app::tokenizer},
     {"logs", "what runs have logged, as tables or curves, on the terminal or as SVG", rote::app::logs},
+    {"numerics", "which modules of a run come near the limits of their number formats", rote::app::numerics},
     {"hash", "the SHA-256 of a model's weights, the same wherever the same run was made", rote::app::hash},
     {"diff", "where two runs part by their traces, or the bits of two models: tensor, element, values", rote::app::diff},
     {"replay", "make one update of a run again, op by op, and compare it with the run's trace", rote::app::replay},

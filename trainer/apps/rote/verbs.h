@@ -20,6 +20,7 @@ int pipeline(int argc, char** argv);
 int tokenize(int argc, char** argv);
 int tokenizer(int argc, char** argv);
 int logs(int argc, char** argv);
+int numerics(int argc, char** argv);
 int hash(int argc, char** argv);
 int diff(int argc, char** argv);
 int rerun(int argc, char** argv);
