@@ -1,6 +1,7 @@
 #include "kernels/magnitudes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -27,27 +28,34 @@ struct Counts {
   }
 };
 
-// Counts in words, so that a loop of known length becomes one over vectors. REQUIRES: n <= kBlock.
-template <class T, class Word = WordOf<T>>
-inline Counts<Word> count_block(const T* x, int64_t n, Word inf, Word bound) {
-  Word largest = 0, largest_finite = 0, zero = 0, below = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const Word word = std::bit_cast<Word>(x[i]) & std::numeric_limits<Word>::max();
-    const Word finite = word < inf ? word : Word(0);
-    largest = largest < word ? word : largest;
-    largest_finite = largest_finite < finite ? finite : largest_finite;
-    zero = static_cast<Word>(zero + (finite == 0));
-    below = static_cast<Word>(below + (finite < bound));
-  }
-  return {largest, largest_finite, zero, below};
-}
-
-template <class T, class Word = WordOf<T>>
-Counts<Word> count(const T* x, int64_t n, Word inf, Word bound) {
-  Counts<Word> all;
+// Of at most one block, so that a count does not leave its word: sixteen bytes at a time, then the rest beside zeros, which are taken off again.
+template <class Word>
+Counts<Word> count_block(const void* x, int64_t n, Word inf, Word bound) {
+  using Vector [[gnu::vector_size(16)]] = Word;
+  constexpr int64_t kWide = 16 / sizeof(Word);
+  const auto max_of = [](Vector a, Vector b) {
+    const Vector less = a < b;
+    return (a & ~less) | (b & less);
+  };
+  Vector largest{}, largest_finite{}, zero{}, below{};
+  const auto take = [&](const void* from) {
+    Vector word;
+    std::memcpy(&word, from, sizeof word);
+    word &= std::numeric_limits<Word>::max();
+    const Vector finite = word & (word < inf);
+    largest = max_of(largest, word), largest_finite = max_of(largest_finite, finite);
+    zero -= finite == 0, below -= finite < bound;
+  };
+  const Word* words = static_cast<const Word*>(x);
   int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) all.add(count_block(x + i, kBlock, inf, bound));
-  all.add(count_block(x + i, n - i, inf, bound));
+  for (; i + kWide <= n; i += kWide) take(words + i);
+  Word rest[kWide] = {};
+  std::memcpy(rest, words + i, static_cast<size_t>(n - i) * sizeof(Word));
+  take(rest);
+  Counts<Word> all;
+  for (int64_t lane = 0; lane < kWide; ++lane) all.add({largest[lane], largest_finite[lane], zero[lane], below[lane]});
+  const int64_t filled = kWide - (n - i);
+  all.zero -= filled, all.below -= filled;
   return all;
 }
 
@@ -57,7 +65,8 @@ Magnitudes magnitudes_as(const T* x, int64_t n, double bound) {
   const Word inf = std::bit_cast<Word>(convert<T>(std::numeric_limits<double>::infinity())), least = std::bit_cast<Word>(convert<T>(bound));
   std::vector<Counts<Word>> parts(static_cast<size_t>((n + kTask - 1) / kTask));
   parallel(static_cast<int64_t>(parts.size()), [&](int64_t task) -> uint32_t {
-    parts[static_cast<size_t>(task)] = count(x + task * kTask, std::min(kTask, n - task * kTask), inf, least);
+    const int64_t end = std::min(n, (task + 1) * kTask);
+    for (int64_t i = task * kTask; i < end; i += kBlock) parts[static_cast<size_t>(task)].add(count_block(x + i, std::min(kBlock, end - i), inf, least));
     return 0;
   });
   Counts<Word> all;

@@ -68,7 +68,7 @@ std::string Trainer::explain(const Run& run, const Window& window) {
 
 // A loss that is not finite, or without a loss scale a gradient: no lower scale can help.
 void Trainer::give_up_step(const Run& run, const Window& window, double loss) {
-  const std::string seen = std::isfinite(loss) ? str("the gradient norm is ", run.grad_norm) : str("the loss is ", loss);
+  const std::string seen = std::isfinite(loss) ? str("the gradient norm is ", std::abs(run.grad_norm)) : str("the loss is ", std::isnan(loss) ? std::abs(loss) : loss);
   const std::string what = explain(run, window);
   if (scaler_) scaler_->update(scaler_->get_scale());  // it stays, and looks at the gradients of the next update anew
   hold_step(run, what, seen, scaler_ ? "It arose in the forward, where no loss scale helps; --bf16 has the range of float32." : "A lower --learning_rate, or a look at the rows of this step, helps.");
