@@ -38,7 +38,7 @@ TEST_CASE("rote numerics: what it cannot show ends with exit code 2 and one sent
       {"missing", "missing does not exist; give a run folder or its numerics.jsonl."},
       {"model", "model holds no numerics.jsonl; a run with --log_numerics true writes it."},
       {"torn.jsonl", "torn.jsonl:1: "},
-      {"model --near -1", "--near: is -1; "},
+      {"model --near -1", "--near: is -1.0; it must be at least 0"},
       {"model --rows x", "--rows: "},
   };
   for (const Row& row : table) {
