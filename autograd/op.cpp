@@ -133,10 +133,14 @@ Node::~Node() {
 
 namespace {
 
-DType output_dtype(const Operand& operand, const std::vector<Tensor>& inputs, const Schema& schema) {
+// `lower`: that of an op which rounds its inputs itself.
+DType output_dtype(const Operand& operand, const std::vector<Tensor>& inputs, const Schema& schema, std::optional<DType> lower) {
   if (operand.dtype) return *operand.dtype;
-  for (size_t i = 0; i < schema.inputs.size() && i < inputs.size(); ++i)
-    if (inputs[i].defined() && !schema.inputs[i].dtype) return inputs[i].dtype();
+  for (size_t i = 0; i < schema.inputs.size() && i < inputs.size(); ++i) {
+    if (!inputs[i].defined() || schema.inputs[i].dtype) continue;
+    const DType dtype = lower.value_or(inputs[i].dtype());
+    return operand.wide && is_floating(dtype) && size_of(dtype) == 2 ? DType::f32 : dtype;
+  }
   return DType::f32;
 }
 
@@ -219,7 +223,7 @@ std::optional<DType> autocast_to(const OpEntry& op, const std::vector<Tensor>& i
     (inputs[i].dtype() == DType::f32 ? wide : narrow) = true;
   }
   if (op.row.autocast == Autocast::lower) return lower;
-  if (op.row.autocast == Autocast::f32) return DType::f32;
+  if (op.row.autocast == Autocast::f32) return op.takes_sixteen && !wide ? std::nullopt : std::optional(DType::f32);
   if (op.formula == nullptr && wide && narrow) return DType::f32;
   return std::nullopt;
 }
@@ -287,7 +291,7 @@ std::vector<Tensor> run(const OpEntry& op, std::vector<Tensor> inputs, std::vect
   call.out.resize(op.schema.outputs.size());
   for (size_t i = 0; i < call.out.size(); ++i)
     if (op.schema.outputs[i].shaped && op.infer == nullptr && op.formula == nullptr)
-      call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = rounds_itself ? *call.lower : output_dtype(op.schema.outputs[i], call.in, op.schema)});
+      call.out[i] = empty(bound_shape(op.schema.outputs[i], binding), {.dtype = output_dtype(op.schema.outputs[i], call.in, op.schema, rounds_itself ? call.lower : std::nullopt)});
   if (op.infer != nullptr) op.infer(call);
   const int path = intern_path(module_path());
   {

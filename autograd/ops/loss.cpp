@@ -7,11 +7,14 @@
 
 #include "autograd/boxed.h"
 #include "autograd/ops/activation.h"
-#include "autograd/ops/real.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/softmax.h"
+#include "autograd/ops/stored.h"
 #include "autograd/ops/view.h"
 #include "autograd/ops/wide.h"
+#include "kernels/pool.h"
+#include "kernels/scratch.h"
+#include "tensor/launch.h"
 
 namespace rote {
 
@@ -66,15 +69,41 @@ Tensor reduced_targets(const Tensor& losses, const Tensor& labels, const CrossEn
 
 }  // namespace
 
+namespace {
+
+// f(first, n, room) for some rows of V elements at a time, with room for them. Returns the largest word.
+template <class Real, class F>
+uint32_t in_row_blocks(int64_t rows, int64_t V, const F& f) {
+  const int64_t block = std::max<int64_t>(1, 65536 / std::max<int64_t>(V, 1));
+  return parallel((rows + block - 1) / block, [&](int64_t task) -> uint32_t {
+    const int64_t first = task * block, n = std::min(block, rows - first);
+    Real* const room = static_cast<Real*>(take_scratch(n * V * static_cast<int64_t>(sizeof(Real))));
+    const uint32_t word = f(first, n, room);
+    give_scratch(room);
+    return word;
+  });
+}
+
+}  // namespace
+
 void CrossEntropy::forward(Call& call) {
   const Tensor labels = contiguous(call.in[1]);
   const int64_t V = call.in[0].size(-1);
   check_labels(call, V, call.integer(0));
-  with_real(call, call.in[0].dtype(), [&](auto t) {
+  with_wide_real(call, call.in[0].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]), weight = plain(call.in[2]);
-    call.saw(kernels<Real>().cross_entropy(labels.numel(), V, x.data<Real>(), labels.data<int64_t>(), call.integer(0), values<Real>(weight),
-                                           static_cast<Real>(call.number(1)), call.out[0].data<Real>(), call.out[1].data<Real>()));
+    const Tensor& x = call.in[0];
+    const Tensor weight = plain(as_reals(call, call.in[2]));
+    const auto compute = [&](int64_t first, int64_t n, const Real* logits) {
+      return kernels<Real>().cross_entropy(n, V, logits, labels.data<int64_t>() + first, call.integer(0), values<Real>(weight), static_cast<Real>(call.number(1)),
+                                           call.out[0].data<Real>() + first, call.out[1].data<Real>() + first);
+    };
+    if (x.dtype() == DTypeOf<Real>::value) return call.saw(compute(0, labels.numel(), contiguous(x).template data<Real>()));
+    const BlockSource from(x, x.shape());
+    call.saw(in_row_blocks<Real>(labels.numel(), V, [&](int64_t first, int64_t n, Real* room) {
+      gather(from, first * V, n * V, room);
+      return compute(first, n, room);
+    }));
   });
 }
 
@@ -82,12 +111,22 @@ void CrossEntropy::backward(Call& call) {
   if (!call.wants(0)) return;
   with_real(call, call.out[1].dtype(), [&](auto t) {
     using Real = decltype(t);
-    const Tensor x = contiguous(call.in[0]), labels = contiguous(call.in[1]), weight = plain(call.in[2]), dloss = contiguous(call.dout[0]);
-    const Tensor dx = empty(x.shape(), {.dtype = x.dtype()});
-    call.saw(kernels<Real>().cross_entropy_backward(labels.numel(), x.size(-1), x.data<Real>(), labels.data<int64_t>(), call.integer(0),
-                                                    values<Real>(weight), static_cast<Real>(call.number(1)), call.out[1].data<Real>(),
-                                                    dloss.data<Real>(), dx.data<Real>()));
-    call.din[0] = dx;
+    const Tensor& x = call.in[0];
+    const Tensor labels = contiguous(call.in[1]), weight = plain(as_reals(call, call.in[2])), dloss = contiguous(call.dout[0]);
+    const Tensor dx = call.din[0] = empty(x.shape(), {.dtype = x.dtype()});
+    const int64_t V = x.size(-1);
+    const auto compute = [&](int64_t first, int64_t n, const Real* logits, Real* out) {
+      return kernels<Real>().cross_entropy_backward(n, V, logits, labels.data<int64_t>() + first, call.integer(0), values<Real>(weight), static_cast<Real>(call.number(1)),
+                                                    call.out[1].data<Real>() + first, dloss.data<Real>() + first, out);
+    };
+    if (x.dtype() == DTypeOf<Real>::value) return call.saw(compute(0, labels.numel(), contiguous(x).template data<Real>(), dx.data<Real>()));
+    const BlockSource from(x, x.shape()), to(dx, dx.shape());
+    call.saw(in_row_blocks<Real>(labels.numel(), V, [&](int64_t first, int64_t n, Real* room) {
+      gather(from, first * V, n * V, room);
+      const uint32_t word = compute(first, n, room, room);
+      scatter(to, first * V, n * V, room);
+      return word;
+    }));
   });
 }
 

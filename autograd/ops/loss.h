@@ -6,7 +6,8 @@
 namespace rote {
 
 struct CrossEntropy {  // loss = -w[label]·((1-s)·log p[label]) - s/V·Σ w·log p; 0 where the label is ignored.  Szegedy et al. 2015, arXiv:1512.00567
-  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1 label_smoothing=0.2"};
+  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> wide loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1 label_smoothing=0.2"};
+  static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);
@@ -30,7 +31,7 @@ struct CrossEntropyOptions {
   double label_smoothing = 0;
 };
 
-// logits [*,V], labels i64 [*] -> loss [*]. Labels outside 0…V-1 other than ignore_index: ArgumentError.
+// logits [*,V], labels i64 [*] -> loss [*], f32 of 16-bit logits. Labels outside 0…V-1 other than ignore_index: ArgumentError.
 inline Tensor cross_entropy_each(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {}) {
   return apply<CrossEntropy>({logits, labels, options.weight}, {options.ignore_index, options.label_smoothing});
 }

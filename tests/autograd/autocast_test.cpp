@@ -203,3 +203,28 @@ TEST_CASE("autocast: products of strided, broadcast and 16-bit factors round as 
     CHECK_THROWS_AS(matmul(a, full({5, 3}, 1.0, {.dtype = DType::i16})), DTypeError);
   }
 }
+
+TEST_CASE("cross_entropy: 16-bit logits are read as they lie; the loss is f32, their gradient of their dtype, rounded once") {
+  for (const DType dtype : {DType::bf16, DType::f16})
+    for (const int64_t V : {3, 300, 70000}) {  // whole blocks of rows, parts of one, and a row longer than a block
+      CAPTURE(V);
+      const Tensor labels = from_values({2, 3}, std::vector<int64_t>{0, V - 1, -100, 1, 2, 1});
+      const Tensor logits = transpose(converted(mul(drawn({V, 2, 3}, 1), 4), dtype), 0, 2), weight = converted(full({V}, 0.7), dtype);
+      const Tensor dloss = drawn({3, 2}, 2), wide = detach(converted(logits, DType::f32));
+      const CrossEntropyOptions options{.weight = weight, .label_smoothing = 0.1}, in_f32{.weight = converted(weight, DType::f32), .label_smoothing = 0.1};
+      const Tensor turned = contiguous(transpose(labels, 0, 1));
+      Tensor x = detach(logits), y = wide;
+      requires_grad(x);
+      requires_grad(y);
+      const Tensor loss = cross_entropy_each(x, turned, options), want = cross_entropy_each(y, turned, in_f32);
+      CHECK(loss.dtype() == DType::f32);
+      CHECK(same_bits(loss, want));
+      backward({loss}, {dloss});
+      backward({want}, {dloss});
+      CHECK(x.grad().dtype() == dtype);
+      CHECK(same_bits(x.grad(), converted(y.grad(), dtype)));
+      const AutocastGuard precision(dtype);
+      CHECK(same_bits(cross_entropy_each(x, turned), cross_entropy_each(y, turned)));
+      CHECK(cross_entropy_each(x, turned, in_f32).dtype() == DType::f32);  // logits of 16 bits beside weights of 32
+    }
+}
