@@ -50,6 +50,12 @@ struct WindowTable {
   uint32_t (*fold)(const Conv<Real>&);
 };
 
+// Whose half words round by chance: element e takes half word e%8 of block e/8 with counter (block, step low, op, step high), as in Dropout.
+struct Chance {
+  uint64_t seed = 0, step = 0;
+  uint32_t op = 0;
+};
+
 // n 16-bit floats (their bits) to f32 and back, as kernels/dtype.h converts; there is none for f64.
 template <class Real>
 struct SixteenTable {
@@ -57,6 +63,9 @@ struct SixteenTable {
   void (*from_f16)(int64_t n, const uint16_t* x, Real* y);
   void (*to_bf16)(int64_t n, const Real* x, uint16_t* y);
   void (*to_f16)(int64_t n, const Real* x, uint16_t* y);
+  // One of the two neighbours of x[i], element first + i of its tensor: the larger magnitude with the chance of what the 16 bits cut off, in 65536ths.
+  // To nearest where that would be infinite. REQUIRES: first is a multiple of 128.
+  void (*to_bf16_by_chance)(const Chance& chance, int64_t first, int64_t n, const Real* x, uint16_t* y);
 };
 
 template <class Real>

@@ -51,7 +51,7 @@ uint32_t Adafactor::update(const Group& group, Slot& slot, double factor) {
   double rate = o.relative_step ? std::min(o.warmup_init ? 1e-6 * t : 1e-2, 1 / std::sqrt(t)) : group.lr;
   if (o.scale_parameter) rate *= std::max(o.eps2, scale);
   const double share = math64::pow(t, o.decay_rate);  // 1 - b
-  const Tensor g = slot.param.grad() * factor, squared = g * g + o.eps1;
+  const Tensor g = wide(slot.param.grad()) * factor, squared = g * g + o.eps1;
   const bool factored = slot.param.axes() >= 2;
   Tensor u;
   if (factored) {

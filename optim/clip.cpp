@@ -6,6 +6,7 @@
 
 #include "kernels/pool.h"
 #include "kernels/table.h"
+#include "optim/blocks.h"
 
 namespace rote::optim {
 
@@ -20,6 +21,16 @@ double tree_sum(const double* values, size_t n) {
   return tree_sum(values, left) + tree_sum(values + left, n - left);
 }
 
+void square_narrow_blocks(const Tensor& x, double* blocks) {
+  const int64_t n = x.numel();
+  parallel((n + kBlock - 1) / kBlock, [&](int64_t block) -> uint32_t {
+    float room[kBlock];
+    const int64_t begin = block * kBlock, count = std::min(kBlock, n - begin);
+    kernels<float>().square_blocks(count, widened(x, begin, count, room), &blocks[block]);
+    return 0;
+  });
+}
+
 double norm_of(const std::vector<Tensor>& tensors) {
   std::vector<double> blocks;
   for (const Tensor& tensor : tensors) {
@@ -29,7 +40,8 @@ double norm_of(const std::vector<Tensor>& tensors) {
     const size_t first = blocks.size();
     blocks.resize(first + static_cast<size_t>((n + kBlock - 1) / kBlock));
     if (plain.dtype() == DType::f64) kernels<double>().square_blocks(n, plain.data<double>(), &blocks[first]);
-    else kernels<float>().square_blocks(n, plain.data<float>(), &blocks[first]);
+    else if (plain.dtype() == DType::f32) kernels<float>().square_blocks(n, plain.data<float>(), &blocks[first]);
+    else square_narrow_blocks(plain, &blocks[first]);
   }
   return blocks.empty() ? 0.0 : std::sqrt(tree_sum(blocks.data(), blocks.size()));
 }

@@ -52,9 +52,9 @@ void GradScaler::unscale_(Optimizer& optimizer) {
     for (const Tensor& param : optimizer.params()) {
       const Tensor gradient = param.grad();
       if (!gradient.defined()) continue;
-      const Tensor wide = size_of(gradient.dtype()) == 2 ? converted(gradient, DType::f32) : gradient;
-      seen.is_bad = !multiply(wide, inverse) || seen.is_bad;
-      if (wide.storage() != gradient.storage()) copy_elements(gradient, wide);
+      const Tensor widened = wide(gradient);
+      seen.is_bad = !multiply(widened, inverse) || seen.is_bad;
+      if (widened.storage() != gradient.storage()) copy_elements(gradient, widened);
     }
   });
   seen.stage = Stage::unscaled;

@@ -58,7 +58,7 @@ NamedState Muon::fresh_state(const Group&, const Tensor& param) const { return z
 uint32_t Muon::update(const Group& group, Slot& slot, double factor) {
   const NoGrad guard;
   const MuonOptions& o = options_;
-  const Tensor g = slot.param.grad() * factor, &buffer = slot.state[0].second;
+  const Tensor g = wide(slot.param.grad()) * factor, &buffer = slot.state[0].second;
   copy_elements(buffer, buffer * o.momentum + g * (1 - o.momentum));
   const Tensor direction = o.nesterov ? g * (1 - o.momentum) + buffer * o.momentum : buffer;
   const double rows = static_cast<double>(slot.param.size(0)), columns = static_cast<double>(slot.param.size(1));

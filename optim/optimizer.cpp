@@ -6,6 +6,7 @@
 #include "autograd/backward.h"
 #include "autograd/status.h"
 #include "kernels/pool.h"
+#include "optim/blocks.h"
 #include "optim/clip.h"
 
 namespace rote::optim {
@@ -19,6 +20,17 @@ double power(double base, int64_t exponent) {
   return result;
 }
 
+namespace {
+
+// The state of a parameter and what its weights lack.
+NamedState all_of(const Optimizer::Slot& slot) {
+  NamedState all = slot.state;
+  if (slot.rest.defined()) all.emplace_back(slot.storage.weights == Weights::kahan ? "compensation" : "master_low", slot.rest);
+  return all;
+}
+
+}  // namespace
+
 Optimizer::Optimizer(std::vector<Group> groups) : groups_(std::move(groups)) {
   std::unordered_map<std::string, int> seen;
   for (Group& group : groups_) {
@@ -30,6 +42,33 @@ Optimizer::Optimizer(std::vector<Group> groups) : groups_(std::move(groups)) {
     }
     slots_.push_back(std::move(slots));
   }
+}
+
+void Optimizer::keep(const Storage& storage) {
+  ROTE_CHECK(storage.is_plain() || takes_storage(), ArgumentError, "optimizer: its update needs whole tensors in float32; leave out how moments and weights are kept.");
+  for (const auto& group : slots_)
+    for (const Slot& slot : group) {
+      ROTE_CHECK(slot.step == 0, StateError, "optimizer: ", slot.name, " was updated already; say how it is kept before.");
+      ROTE_CHECK(storage.is_plain() || slot.param.dtype() == DType::f32 || slot.param.dtype() == DType::bf16, ArgumentError, "optimizer: ", slot.name, " is ",
+                 describe(slot.param), "; only float32 and bfloat16 parameters are kept otherwise.");
+    }
+  storage_ = storage;
+  for (auto& group : slots_)
+    for (Slot& slot : group) {
+      slot.storage = storage;
+      if (storage.weights != Weights::as_they_are) keep_in_bf16(slot);
+    }
+}
+
+// Shapes in the dtype of the state stand for the parameter; nothing but what stays is allocated.
+NamedState Optimizer::new_state(const Group& group, const Slot& slot) const {
+  if (slot.param.dtype() == DType::f64) return fresh_state(group, slot.param);
+  const Shape& shape = slot.param.shape();
+  const auto like = [&](DType dtype) { return alias(zeros({1}, {.dtype = dtype}), shape, Strides(std::vector<int64_t>(static_cast<size_t>(shape.axes()), 0)), 0); };
+  NamedState state = fresh_state(group, like(storage_.momentum));
+  for (size_t k = 1; k < state.size(); ++k)
+    if (Tensor& x = state[k].second; x.dtype() == storage_.momentum) x = converted(x, storage_.variance);
+  return state;
 }
 
 StepResult Optimizer::step(const StepOptions& options) {
@@ -53,10 +92,10 @@ void Optimizer::update_all(double factor) {
   for (size_t g = 0; g < groups_.size(); ++g)
     for (Slot& slot : slots_[g]) {
       if (!slot.param.grad().defined()) continue;
-      if (slot.step++ == 0) slot.state = fresh_state(groups_[g], slot.param);
+      if (slot.step++ == 0) slot.state = new_state(groups_[g], slot);
       const uint32_t amax = update(groups_[g], slot, factor);
       slot.param.storage()->bump_version();
-      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), amax, slot.param.shape(), amax});
+      record_status({0, "optimizer", Phase::optimizer, intern_path(slot.name), stored_word(amax, {slot.param}), slot.param.shape(), amax});
     }
 }
 
@@ -66,6 +105,20 @@ std::vector<Tensor> Optimizer::params() const {
   std::vector<Tensor> all;
   for (const auto& group : slots_)
     for (const Slot& slot : group) all.push_back(slot.param);
+  return all;
+}
+
+MemoryOf Optimizer::memory() const {
+  const auto bytes = [](const Tensor& x) { return x.defined() ? x.numel() * size_of(x.dtype()) : 0; };
+  MemoryOf all;
+  for (const auto& group : slots_)
+    for (const Slot& slot : group) {
+      all.elements += slot.param.numel();
+      all.weights += bytes(slot.param);
+      all.master += bytes(slot.rest);
+      all.gradients += bytes(slot.param.grad());
+      for (const auto& [name, x] : slot.state) all.moments += bytes(x);
+    }
   return all;
 }
 
@@ -79,7 +132,7 @@ NamedState Optimizer::state_tensors() const {
   NamedState all;
   for (const auto& group : slots_)
     for (const Slot& slot : group)
-      for (const auto& [name, value] : slot.state) all.emplace_back(slot.name + "." + name, value);
+      for (const auto& [name, value] : all_of(slot)) all.emplace_back(slot.name + "." + name, value);
   return all;
 }
 
@@ -101,9 +154,8 @@ void Optimizer::load_state(const NamedState& tensors, const std::vector<std::pai
       slot.state.clear();
       const auto step = step_of.find(slot.name);
       slot.step = step == step_of.end() ? 0 : step->second;
-      if (slot.step == 0) continue;
-      slot.state = fresh_state(groups_[g], slot.param);
-      for (auto& [name, own] : slot.state) {
+      if (slot.step > 0) slot.state = new_state(groups_[g], slot);
+      for (const auto& [name, own] : all_of(slot)) {
         const std::string key = slot.name + "." + name;
         const auto found = by_name.find(key);
         ROTE_CHECK(found != by_name.end(), StateError, "load_state: ", key, " is missing; the state belongs to another optimizer or is torn.");
@@ -116,7 +168,7 @@ void Optimizer::load_state(const NamedState& tensors, const std::vector<std::pai
              "; the state belongs to another model or optimizer.");
   for (const auto& group : loaded)
     for (const Slot& slot : group)
-      for (const auto& [name, own] : slot.state) copy_elements(own, by_name.at(slot.name + "." + name));  // not shared with whoever gave the state
+      for (const auto& [name, own] : all_of(slot)) copy_elements(own, by_name.at(slot.name + "." + name));  // not shared with whoever gave the state
   slots_ = std::move(loaded);
 }
 

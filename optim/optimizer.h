@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optim/schedule.h"
+#include "optim/storage.h"
 #include "tensor/tensor.h"
 
 namespace rote::optim {
@@ -30,6 +31,13 @@ struct Group {
   double initial_lr = 0;  // what a schedule multiplies
 };
 
+// Bytes. What is there: gradients between backward and zero_grad(), moments after the first update.
+struct MemoryOf {
+  int64_t elements = 0, weights = 0, master = 0, gradients = 0, moments = 0;
+
+  int64_t sum() const { return weights + master + gradients + moments; }
+};
+
 enum class StepResult { applied, skipped };
 
 struct StepOptions {
@@ -46,9 +54,16 @@ class Optimizer {
     Tensor param;
     int64_t step = 0;  // updates applied to it
     NamedState state = {};
+    Storage storage = {};
+    Tensor rest = {};  // what the bf16 weights lack, where storage.weights keeps it
   };
 
   virtual ~Optimizer() = default;
+
+  // Before the first update: how parameters and state are kept from here on. f32 parameters become bf16 where storage.weights says so, under every handle.
+  // Throws ArgumentError for parameters that are neither f32 nor bf16, StateError after an update.
+  void keep(const Storage& storage);
+  const Storage& storage() const { return storage_; }
 
   // Finite check, clip, update, in this order: every parameter that has a gradient is updated once. Skipped, with nothing changed, where a gradient holds
   // Inf or NaN. The factor of the clip goes into the update; gradients stay as they are.
@@ -60,11 +75,12 @@ class Optimizer {
   std::vector<Group>& groups() { return groups_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::vector<Tensor> params() const;  // in group order
+  MemoryOf memory() const;
   // The lr of each group for the update after `step` others, and the momentum (or first beta) where the schedule moves it.
   // Throws ArgumentError where it does and this optimizer has none.
   void set_rates(const Schedule& schedule, int64_t step);
 
-  // `<parameter>.exp_avg` and the like for each tensor of state that exists, and the updates per parameter.
+  // `<parameter>.exp_avg` and the like for each tensor of state that exists, `<parameter>.master_low` or `.compensation`, and the updates per parameter.
   NamedState state_tensors() const;
   std::vector<std::pair<std::string, int64_t>> state_steps() const;
   // Takes them back; throws StateError, before anything is changed, where a name or shape does not fit.
@@ -72,16 +88,20 @@ class Optimizer {
 
  protected:
   explicit Optimizer(std::vector<Group> groups);
-  // The state of a parameter before its first update, under torch's names.
+  // The state of a parameter before its first update, under torch's names. `param`: its shape, in the dtype that the state is to have.
   virtual NamedState fresh_state(const Group& group, const Tensor& param) const = 0;
   // Takes a momentum or first beta; false: this rule has none.
   virtual bool set_momentum(double) { return false; }
+  // false: its update needs whole tensors, all in one dtype.
+  virtual bool takes_storage() const { return true; }
   // Updates slot.param by its gradient times `factor`; slot.step counts this update. Returns the amax word of the parameter.
   virtual uint32_t update(const Group& group, Slot& slot, double factor) = 0;
 
  private:
   void update_all(double factor);
+  NamedState new_state(const Group& group, const Slot& slot) const;
 
+  Storage storage_;
   std::vector<Group> groups_;
   std::vector<std::vector<Slot>> slots_;  // by group
 };

@@ -86,6 +86,13 @@ void OptionReader::take(const char* name, std::optional<double>& value) {
   if (given && *given != "none" && *given != "None") value = parsed<double>(who_, name, *given, "a number");
 }
 
+void OptionReader::take(const char* name, DType& value) {
+  const auto given = word(name);
+  if (!given) return;
+  value = *given == info(DType::bf16).torch ? DType::bf16 : DType::f32;
+  ROTE_CHECK(*given == info(value).torch, ArgumentError, who_, ": ", name, " is \"", *given, "\"; it must be float32 or bfloat16.");
+}
+
 void OptionReader::take(const char* name, std::vector<int64_t>& value) {
   const auto given = word(name);
   if (!given) return;

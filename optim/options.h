@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/check.h"
+#include "kernels/dtype.h"
 
 namespace rote::optim {
 
@@ -32,6 +33,7 @@ class OptionReader {
   void take(const char* name, bool& value);  // true, 1, yes; false, 0, no
   void take(const char* name, std::string& value);
   void take(const char* name, std::optional<double>& value);  // none: not given
+  void take(const char* name, DType& value);                  // float32 or bfloat16
   void take(const char* name, std::vector<int64_t>& value);   // with : between
   void take_pair(const char* name, double& first, double& second);  // (1e-30,1e-3)
   void finish() const;

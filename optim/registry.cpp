@@ -1,5 +1,7 @@
 #include "optim/registry.h"
 
+#include <type_traits>
+
 #include "kernels/check.h"
 #include "optim/adadelta.h"
 #include "optim/adafactor.h"
@@ -22,11 +24,19 @@ namespace {
 
 using Make = std::shared_ptr<Optimizer> (*)(std::vector<Group> groups, const AdamArguments& adam, OptionReader& options);
 
+// torchdistx's AnyPrecisionAdamW: AdamW, each of whose dtypes has a name.
+struct AnyPrecisionOptions : AdamWOptions {};
+
 template <class O, class Options>
 std::shared_ptr<Optimizer> made(std::vector<Group> groups, OptionReader& from, Options options) {
   options.read(from);
+  Storage storage;
+  if constexpr (!std::is_same_v<O, Adafactor>) storage.read(from);  // which needs whole tensors
+  if constexpr (std::is_same_v<Options, AnyPrecisionOptions>) storage.read_dtypes(from);
   from.finish();
-  return std::make_shared<O>(std::move(groups), options);
+  const auto optimizer = std::make_shared<O>(std::move(groups), options);
+  optimizer->keep(storage);
+  return optimizer;
 }
 
 // With the betas and the eps of the arguments.
@@ -60,6 +70,7 @@ struct Named {
 constexpr Named kOptimizers[] = {
     {"adamw_torch", of_adam<AdamW, AdamWOptions>},
     {"adamw_torch_fused", of_adam<AdamW, AdamWOptions>},
+    {"adamw_anyprecision", of_adam<AdamW, AnyPrecisionOptions>},
     {"sgd", plain<Sgd, SgdOptions>},
     {"adagrad", plain<Adagrad, AdagradOptions>},
     {"rmsprop", plain<RmsProp, RmsPropOptions>},

@@ -1,15 +1,28 @@
 #include "optim/rule.h"
 
+#include <algorithm>
+
+#include "optim/blocks.h"
+
 namespace rote::optim {
 
 namespace {
 
-constexpr int kMostStates = 3, kMostScalars = 16;
+constexpr int kMostScalars = 16;
+
+bool is_narrow(const Tensor& x) { return is_floating(x.dtype()) && size_of(x.dtype()) == 2; }
+
+// Whether the formula's loop cannot run where the tensors are.
+bool is_narrow(const UpdateFormula& formula, const Optimizer::Slot& slot, const Tensor& grad) {
+  return is_narrow(slot.param) || is_narrow(grad) || std::any_of(slot.state.begin(), slot.state.begin() + formula.states, [](const auto& one) { return is_narrow(one.second); });
+}
 
 template <class Real>
 uint32_t run_as(UpdateKernel<Real> kernel, const UpdateFormula& formula, Optimizer::Slot& slot, const Tensor& grad, const double* exact) {
   Real scalars[kMostScalars];
   for (int i = 0; i < formula.scalars; ++i) scalars[i] = static_cast<Real>(exact[i]);
+  if constexpr (sizeof(Real) == sizeof(float))
+    if (is_narrow(formula, slot, grad)) return run_in_blocks(formula, slot, grad, scalars);
   Real* state[kMostStates] = {};
   for (int i = 0; i < formula.states; ++i) state[i] = slot.state[static_cast<size_t>(i)].second.data<Real>();
   return kernel(slot.param.numel(), slot.param.data<Real>(), grad.data<Real>(), state, scalars);

@@ -9,6 +9,8 @@
 
 namespace rote::optim {
 
+inline constexpr int kMostStates = 3;
+
 // A formula without its type.
 struct UpdateFormula {
   UpdateKernel<float> f32;
@@ -26,6 +28,9 @@ template <class Update>
 uint32_t run(Optimizer::Slot& slot, const double (&scalars)[Update::scalars]) {
   return run<Update>(slot, slot.param.grad(), scalars);
 }
+
+// A gradient of 16 bits as f32, others as they are.
+inline Tensor wide(const Tensor& x) { return size_of(x.dtype()) == 2 ? converted(x, DType::f32) : x; }
 
 // Zeros of the parameter's shape under these names.
 NamedState zeros_like(const Tensor& param, std::initializer_list<const char*> names);

@@ -41,7 +41,7 @@ uint32_t TorchAdafactor::update(const Group& group, Slot& slot, double factor) {
   const double t = static_cast<double>(slot.step), share = math64::pow(t, o.beta2_decay);
   const double eps1 = o.eps1.value_or(slot.param.dtype() == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
   const double scale = std::max(o.eps2, rms(slot.param)) * std::min(group.lr, 1 / std::sqrt(t));
-  const Tensor g = slot.param.grad() * (o.maximize ? -factor : factor), squared = g * g;
+  const Tensor g = wide(slot.param.grad()) * (o.maximize ? -factor : factor), squared = g * g;
   Tensor variance;
   if (slot.param.axes() >= 2) {
     const Tensor &row = slot.state[0].second, &column = slot.state[1].second;

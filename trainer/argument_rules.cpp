@@ -161,8 +161,11 @@ void check_options(const T& args, std::vector<std::string>& faults) {
   if (args.optim_args && has(optim::optimizer_names(), args.optimizer_name())) {
     std::optional<optim::Options> options;
     attempt("--optim_args: ", [&] { options = optim::parse_optim_args(*args.optim_args); });
+    std::shared_ptr<optim::Optimizer> made;
     if (options)
-      attempt("--optim_args: " + args.optimizer_name() + ": ", [&] { optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); });
+      attempt("--optim_args: " + args.optimizer_name() + ": ", [&] { made = optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); });
+    if (made && made->storage().weights != optim::Weights::as_they_are && !args.bf16)
+      faults.push_back("--optim_args: " + *args.optim_args + " keeps the weights in bfloat16, which is for training in it; set --bf16.");
   }
   if (!args.lr_scheduler_kwargs) return;
   const optim::Options options = args.schedule_options();
