@@ -55,9 +55,9 @@ void split(int64_t n, const float* master, uint16_t* weight, int16_t* low) {
 float* opened(const Optimizer::Slot& slot, int64_t begin, int64_t n, float* room) {
   const Tensor& p = slot.param;
   if (p.dtype() == DType::f32) return elements<float>(p, begin);
-  if (slot.storage.weights == Weights::split_master) return join(n, elements<uint16_t>(p, begin), elements<int16_t>(slot.rest, begin), room), room;
+  if (slot.precision.weights == Weights::split_master) return join(n, elements<uint16_t>(p, begin), elements<int16_t>(slot.rest, begin), room), room;
   widened(p, begin, n, room);
-  if (slot.storage.weights != Weights::kahan) return room;
+  if (slot.precision.weights != Weights::kahan) return room;
   Room lost;
   const float* compensation = widened(slot.rest, begin, n, lost);
   for (int64_t i = 0; i < n; ++i) room[i] += compensation[i];
@@ -67,10 +67,10 @@ float* opened(const Optimizer::Slot& slot, int64_t begin, int64_t n, float* room
 // The way back. `op` numbers the draw.
 void closed(const Optimizer::Slot& slot, int64_t begin, int64_t n, const float* values, uint32_t op) {
   const Tensor& p = slot.param;
-  switch (slot.storage.weights) {
+  switch (slot.precision.weights) {
     case Weights::as_they_are: return narrow(p, begin, n, values);
     case Weights::split_master: return split(n, values, elements<uint16_t>(p, begin), elements<int16_t>(slot.rest, begin));
-    case Weights::stochastic: return narrow_by_chance(p, begin, n, values, {slot.storage.seed, static_cast<uint64_t>(slot.step), op});
+    case Weights::stochastic: return narrow_by_chance(p, begin, n, values, {slot.precision.seed, static_cast<uint64_t>(slot.step), op});
     case Weights::kahan: break;
   }
   Room lost;
@@ -105,7 +105,7 @@ uint32_t run_in_blocks(const UpdateFormula& formula, const Optimizer::Slot& slot
     if (p == p_room) closed(slot, begin, n, p, ops[0]);
     for (int k = 0; k < formula.states; ++k)
       if (state[k] == state_room[k])
-        narrow_by_chance(slot.state[static_cast<size_t>(k)].second, begin, n, state[k], {slot.storage.seed, static_cast<uint64_t>(slot.step), ops[1 + k]});
+        narrow_by_chance(slot.state[static_cast<size_t>(k)].second, begin, n, state[k], {slot.precision.seed, static_cast<uint64_t>(slot.step), ops[1 + k]});
     return amax;
   });
 }
@@ -121,9 +121,9 @@ void keep_in_bf16(Optimizer::Slot& slot) {
     impl.dtype = DType::bf16;
     zero_grad({slot.param});
   }
-  const Storage& storage = slot.storage;
-  if (storage.weights == Weights::split_master) slot.rest = zeros(slot.param.shape(), {.dtype = DType::i16});
-  if (storage.weights == Weights::kahan) slot.rest = zeros(slot.param.shape(), {.dtype = storage.compensation});
+  const Precision& precision = slot.precision;
+  if (precision.weights == Weights::split_master) slot.rest = zeros(slot.param.shape(), {.dtype = DType::i16});
+  if (precision.weights == Weights::kahan) slot.rest = zeros(slot.param.shape(), {.dtype = precision.compensation});
   if (!before.defined()) return;
   const uint32_t op = draw_of(slot, 0);
   over_blocks(before.numel(), [&](int64_t begin, int64_t n) -> uint32_t {

@@ -11,7 +11,7 @@ const float* widened(const Tensor& x, int64_t begin, int64_t n, float* room);
 // As UpdateKernel over the whole parameter. Takes memory for a few thousand elements a thread, whatever the size.
 uint32_t run_in_blocks(const UpdateFormula& formula, const Optimizer::Slot& slot, const Tensor& gradient, const float* scalars);
 
-// Makes slot.param, f32 or bf16, a bf16 tensor under every handle to it, fills slot.rest as slot.storage says, and drops the gradient.
+// Makes slot.param, f32 or bf16, a bf16 tensor under every handle to it, fills slot.rest as slot.precision says, and drops the gradient.
 void keep_in_bf16(Optimizer::Slot& slot);
 
 }  // namespace rote::optim

@@ -30,7 +30,7 @@ class Muon : public Optimizer {
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
   bool set_momentum(double momentum) override { return options_.momentum = momentum, true; }
-  bool takes_storage() const override { return false; }
+  bool takes_precision() const override { return false; }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   MuonOptions options_;

@@ -25,7 +25,7 @@ namespace {
 // The state of a parameter and what its weights lack.
 NamedState all_of(const Optimizer::Slot& slot) {
   NamedState all = slot.state;
-  if (slot.rest.defined()) all.emplace_back(slot.storage.weights == Weights::kahan ? "compensation" : "master_low", slot.rest);
+  if (slot.rest.defined()) all.emplace_back(slot.precision.weights == Weights::kahan ? "compensation" : "master_low", slot.rest);
   return all;
 }
 
@@ -44,19 +44,19 @@ Optimizer::Optimizer(std::vector<Group> groups) : groups_(std::move(groups)) {
   }
 }
 
-void Optimizer::keep(const Storage& storage) {
-  ROTE_CHECK(storage.is_plain() || takes_storage(), ArgumentError, "optimizer: its update needs whole tensors in float32; leave out how moments and weights are kept.");
+void Optimizer::keep(const Precision& precision) {
+  ROTE_CHECK(precision.is_plain() || takes_precision(), ArgumentError, "optimizer: its update needs whole tensors in float32; leave out how moments and weights are kept.");
   for (const auto& group : slots_)
     for (const Slot& slot : group) {
       ROTE_CHECK(slot.step == 0, StateError, "optimizer: ", slot.name, " was updated already; say how it is kept before.");
-      ROTE_CHECK(storage.is_plain() || slot.param.dtype() == DType::f32 || slot.param.dtype() == DType::bf16, ArgumentError, "optimizer: ", slot.name, " is ",
+      ROTE_CHECK(precision.is_plain() || slot.param.dtype() == DType::f32 || slot.param.dtype() == DType::bf16, ArgumentError, "optimizer: ", slot.name, " is ",
                  describe(slot.param), "; only float32 and bfloat16 parameters are kept otherwise.");
     }
-  storage_ = storage;
+  precision_ = precision;
   for (auto& group : slots_)
     for (Slot& slot : group) {
-      slot.storage = storage;
-      if (storage.weights != Weights::as_they_are) keep_in_bf16(slot);
+      slot.precision = precision;
+      if (precision.weights != Weights::as_they_are) keep_in_bf16(slot);
     }
 }
 
@@ -65,9 +65,9 @@ NamedState Optimizer::new_state(const Group& group, const Slot& slot) const {
   if (slot.param.dtype() == DType::f64) return fresh_state(group, slot.param);
   const Shape& shape = slot.param.shape();
   const auto like = [&](DType dtype) { return alias(zeros({1}, {.dtype = dtype}), shape, Strides(std::vector<int64_t>(static_cast<size_t>(shape.axes()), 0)), 0); };
-  NamedState state = fresh_state(group, like(storage_.momentum));
+  NamedState state = fresh_state(group, like(precision_.momentum));
   for (size_t k = 1; k < state.size(); ++k)
-    if (Tensor& x = state[k].second; x.dtype() == storage_.momentum) x = converted(x, storage_.variance);
+    if (Tensor& x = state[k].second; x.dtype() == precision_.momentum) x = converted(x, precision_.variance);
   return state;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "optim/schedule.h"
-#include "optim/storage.h"
+#include "optim/precision.h"
 #include "tensor/tensor.h"
 
 namespace rote::optim {
@@ -54,16 +54,16 @@ class Optimizer {
     Tensor param;
     int64_t step = 0;  // updates applied to it
     NamedState state = {};
-    Storage storage = {};
-    Tensor rest = {};  // what the bf16 weights lack, where storage.weights keeps it
+    Precision precision = {};
+    Tensor rest = {};  // what the bf16 weights lack, where precision.weights keeps it
   };
 
   virtual ~Optimizer() = default;
 
-  // Before the first update: how parameters and state are kept from here on. f32 parameters become bf16 where storage.weights says so, under every handle.
+  // Before the first update: how parameters and state are kept from here on. f32 parameters become bf16 where precision.weights says so, under every handle.
   // Throws ArgumentError for parameters that are neither f32 nor bf16, StateError after an update.
-  void keep(const Storage& storage);
-  const Storage& storage() const { return storage_; }
+  void keep(const Precision& precision);
+  const Precision& precision() const { return precision_; }
 
   // Finite check, clip, update, in this order: every parameter that has a gradient is updated once. Skipped, with nothing changed, where a gradient holds
   // Inf or NaN. The factor of the clip goes into the update; gradients stay as they are.
@@ -93,7 +93,7 @@ class Optimizer {
   // Takes a momentum or first beta; false: this rule has none.
   virtual bool set_momentum(double) { return false; }
   // false: its update needs whole tensors, all in one dtype.
-  virtual bool takes_storage() const { return true; }
+  virtual bool takes_precision() const { return true; }
   // Updates slot.param by its gradient times `factor`; slot.step counts this update. Returns the amax word of the parameter.
   virtual uint32_t update(const Group& group, Slot& slot, double factor) = 0;
 
@@ -101,7 +101,7 @@ class Optimizer {
   void update_all(double factor);
   NamedState new_state(const Group& group, const Slot& slot) const;
 
-  Storage storage_;
+  Precision precision_;
   std::vector<Group> groups_;
   std::vector<std::vector<Slot>> slots_;  // by group
 };

@@ -30,12 +30,12 @@ struct AnyPrecisionOptions : AdamWOptions {};
 template <class O, class Options>
 std::shared_ptr<Optimizer> made(std::vector<Group> groups, OptionReader& from, Options options) {
   options.read(from);
-  Storage storage;
-  if constexpr (!std::is_same_v<O, Adafactor>) storage.read(from);  // which needs whole tensors
-  if constexpr (std::is_same_v<Options, AnyPrecisionOptions>) storage.read_dtypes(from);
+  Precision precision;
+  if constexpr (!std::is_same_v<O, Adafactor>) precision.read(from);  // which needs whole tensors
+  if constexpr (std::is_same_v<Options, AnyPrecisionOptions>) precision.read_dtypes(from);
   from.finish();
   const auto optimizer = std::make_shared<O>(std::move(groups), options);
-  optimizer->keep(storage);
+  optimizer->keep(precision);
   return optimizer;
 }
 

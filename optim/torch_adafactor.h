@@ -28,7 +28,7 @@ class TorchAdafactor : public Optimizer {
 
  private:
   NamedState fresh_state(const Group& group, const Tensor& param) const override;
-  bool takes_storage() const override { return false; }
+  bool takes_precision() const override { return false; }
   uint32_t update(const Group& group, Slot& slot, double factor) override;
 
   TorchAdafactorOptions options_;

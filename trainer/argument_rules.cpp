@@ -164,7 +164,7 @@ void check_options(const T& args, std::vector<std::string>& faults) {
     std::shared_ptr<optim::Optimizer> made;
     if (options)
       attempt("--optim_args: " + args.optimizer_name() + ": ", [&] { made = optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); });
-    if (made && made->storage().weights != optim::Weights::as_they_are && !args.bf16)
+    if (made && made->precision().weights != optim::Weights::as_they_are && !args.bf16)
       faults.push_back("--optim_args: " + *args.optim_args + " keeps the weights in bfloat16, which is for training in it; set --bf16.");
   }
   if (!args.lr_scheduler_kwargs) return;

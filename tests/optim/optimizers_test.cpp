@@ -327,7 +327,7 @@ TEST_CASE("optimizers: options by name, and what is refused") {
     const char* says;
   };
   const Refusal rows[] = {
-      {"sgd", .1, {{"momentun", ".9"}}, "optim_args of sgd: there is no momentun, did you mean momentum? It takes momentum, dampening, weight_decay, nesterov, maximize."},
+      {"sgd", .1, {{"momentun", ".9"}}, "optim_args of sgd: there is no momentun, did you mean momentum? It takes momentum, dampening, weight_decay, nesterov, maximize, moments_dtype, split_master, use_kahan_summation, bf16_stochastic_round."},
       {"sgd", .1, {{"momentum", "high"}}, "optim_args of sgd: momentum is \"high\"; it must be a number."},
       {"sgd", .1, {{"nesterov", "on"}}, "optim_args of sgd: nesterov is \"on\"; it must be true or false."},
       {"sgd", .1, {{"nesterov", "true"}}, "Sgd: nesterov with momentum 0 and dampening 0; it needs a momentum above 0 and no dampening."},

@@ -1,4 +1,4 @@
-// optim/storage.h — in what an optimizer keeps moments and weights between its updates (docs/precision.md). Computes nothing.
+// optim/precision.h — in what an optimizer keeps moments and weights between its updates (docs/precision.md). Computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Weights : uint8_t {
 };
 
 // Every update computes in f32. A moment in bf16 is rounded by chance: it is a mean over more steps than 8 bits resolve, and to nearest it would not move.
-struct Storage {
+struct Precision {
   DType momentum = DType::f32;      // of the first tensor of a parameter's state: f32 or bf16
   DType variance = DType::f32;      // of the others
   Weights weights = Weights::as_they_are;

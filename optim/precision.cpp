@@ -1,8 +1,8 @@
-#include "optim/storage.h"
+#include "optim/precision.h"
 
 namespace rote::optim {
 
-void Storage::read(OptionReader& from) {
+void Precision::read(OptionReader& from) {
   constexpr struct {
     const char* name;
     Weights weights;
@@ -20,7 +20,7 @@ void Storage::read(OptionReader& from) {
   }
 }
 
-void Storage::read_dtypes(OptionReader& from) {
+void Precision::read_dtypes(OptionReader& from) {
   from.take("momentum_dtype", momentum);
   from.take("variance_dtype", variance);
   from.take("compensation_buffer_dtype", compensation);
