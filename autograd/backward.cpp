@@ -122,6 +122,10 @@ std::vector<Tensor> run_op(const std::shared_ptr<Node>& node, std::vector<Tensor
     const TimedOp timed(op.row.name, Phase::backward, node->path, call.in_shapes);
     with_default_control([&] { again ? op.again(call) : op.backward(call); });
   }
+  if (op.formula == nullptr && !as_they_are) {  // what was widened makes room
+    call.in = node->call.in;
+    call.out = node->call.out;
+  }
   for (size_t i = 0; i < call.din.size(); ++i)
     if (call.din[i].defined()) call.din[i] = to(call.din[i], call.in_dtypes[i]);
   if (!op.moves_only) record_status({0, op.row.name, Phase::backward, node->path, stored_word(call.amax, call.din), node->out_shapes[0], call.amax});

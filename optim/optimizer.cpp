@@ -8,6 +8,7 @@
 #include "kernels/pool.h"
 #include "optim/blocks.h"
 #include "optim/clip.h"
+#include "tensor/alloc.h"
 
 namespace rote::optim {
 
@@ -58,6 +59,7 @@ void Optimizer::keep(const Precision& precision) {
       slot.precision = precision;
       if (precision.weights != Weights::as_they_are) keep_in_bf16(slot);
     }
+  if (precision.weights != Weights::as_they_are) empty_cache();  // of the f32 weights; what a step allocates has other sizes
 }
 
 // Shapes in the dtype of the state stand for the parameter; nothing but what stays is allocated.
