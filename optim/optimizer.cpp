@@ -1,5 +1,6 @@
 #include "optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -31,6 +32,12 @@ NamedState all_of(const Optimizer::Slot& slot) {
 }
 
 }  // namespace
+
+std::string describe(const MemoryOf& m) {
+  const auto each = [&](int64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(m.elements, 1)); };
+  return str("memory: ", each(m.sum()), " bytes a parameter (weights ", each(m.weights), ", master ", each(m.master), ", gradients ", each(m.gradients), ", moments ",
+             each(m.moments), "), ", m.sum() >> 20, " MiB for ", m.elements, " parameters");
+}
 
 Optimizer::Optimizer(std::vector<Group> groups) : groups_(std::move(groups)) {
   std::unordered_map<std::string, int> seen;

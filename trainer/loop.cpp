@@ -168,6 +168,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
   const int64_t leaves = (run.batch + options_.rote.sample_leaf - 1) / options_.rote.sample_leaf;
   if (run.accumulation > 1 && data::is_rebalanced(args_.train_sampling_strategy))
     std::fprintf(stderr, "batch_rebalance cuts an update into micro-batches of unlike size: the bits of this run are those of this split alone\n");
+  else if (run.accumulation > 1 && std::any_of(run.leaves.begin(), run.leaves.end(), [](const Tensor& leaf) { return size_of(leaf.dtype()) == 2; }))
+    std::fprintf(stderr, "gradients of 16-bit weights are rounded after each micro-batch: the bits of this run are those of this split alone\n");
   else if (run.accumulation > 1 && (run.batch % options_.rote.sample_leaf != 0 || !std::has_single_bit(static_cast<uint64_t>(leaves))))
     std::fprintf(stderr, "micro-batches of %lld rows are no power of two of sample leaves: the bits of this run are those of this split alone\n",
                  static_cast<long long>(run.batch));
@@ -472,7 +474,12 @@ void Trainer::update(Run& run, const Window& window, double loss) {
   }
   run.learning_rate = optimizer_->groups()[0].lr;
   if (!is_finite) give_up_step(run, window, loss);
-  else if (make_step(run, window)) ++applied_steps_, nonfinite_.in_a_row = 0;
+  else if (make_step(run, window)) {
+    ++applied_steps_, nonfinite_.in_a_row = 0;
+    // After the first update, when all that a step keeps is there.
+    const bool is_told = !optimizer_->precision().is_plain() || args_.log_level <= LogLevel::info;
+    if (!std::exchange(run.told_memory, true) && is_told) std::fprintf(stderr, "%s\n", describe(optimizer_->memory()).c_str());
+  }
   run.updated = true;
   fire(Event::optimizer_step);
   optimizer_->zero_grad();

@@ -64,6 +64,7 @@ struct Trainer::Run {
   int64_t last_logged = 0;
   double grad_norm = std::numeric_limits<double>::quiet_NaN(), learning_rate = 0;
   bool updated = false;                 // in this epoch body
+  bool told_memory = false;             // of a parameter
 };
 
 }  // namespace rote

@@ -126,6 +126,8 @@ TEST_CASE("precision: the memory of each choice, in bytes a parameter") {
     CHECK(std::vector<int64_t>{m.weights, m.master, m.gradients, m.moments} == std::vector<int64_t>{100 * row.weights, 100 * row.master, 100 * row.gradients, 100 * row.moments});
     CHECK(m.sum() == m.weights + m.master + m.gradients + m.moments);
   }
+  CHECK(describe(MemoryOf{.elements = 1 << 20, .weights = 2 << 20, .master = 2 << 20, .gradients = 2 << 20, .moments = 4 << 20}) ==
+        "memory: 10 bytes a parameter (weights 2, master 2, gradients 2, moments 4), 10 MiB for 1048576 parameters");
 }
 
 TEST_CASE("precision: what is refused, in one sentence") {

@@ -89,7 +89,7 @@ TEST_CASE("--config: faults name the file and the key, beside those of the line"
   const std::string json = folder.file("a.json", R"({"learning_rat": 1, "seed": "seven", "max_grad_norm": -1, "optim": "sgdd", "torch_compile": true, "warmup_steps": 3})");
   CHECK(fault_of({"--config", json, "--max_steps", "ten", "--warmup_steps", "-1"}) ==
         json + ": learning_rat: no such argument; did you mean learning_rate?\n" + json +
-            ": optim: there is no sgdd; did you mean sgd? The words are adamw_torch, adamw_torch_fused, sgd, adagrad, rmsprop, adafactor, lion_32bit, ademamix, adamw_hf, adam, "
+            ": optim: there is no sgdd; did you mean sgd? The words are adamw_torch, adamw_torch_fused, adamw_anyprecision, sgd, adagrad, rmsprop, adafactor, lion_32bit, ademamix, adamw_hf, adam, "
             "sgdw, adadelta, adamax, nadam, radam, rprop, asgd.\n" +
             json + ": seed: got 'seven'; it must be a whole number.\n" + json + ": torch_compile: True cannot be used, since a step is not captured or compiled.\n--max_steps: got ten; it must be a whole number.\n--warmup_steps: is -1.0; it must be at least 0 and below 1000000000.\n" +
             json + ": max_grad_norm: is -1; it must be at least 0.");

@@ -122,6 +122,14 @@ TEST_CASE("names without an effect take any value and say so once; the default s
   CHECK(args_of({"--ddp_timeout", "60"}).ddp_timeout == 60);
 }
 
+TEST_CASE("optim_args: weights in bfloat16 are for --bf16") {
+  for (const char* words : {"split_master=true", "use_kahan_summation=true", "bf16_stochastic_round=true"}) {
+    CHECK(fault_of({"--output_dir", "o", "--optim_args", words}).find(str("--optim_args: ", words, " keeps the weights in bfloat16, which is for training in it; set --bf16.")) != std::string::npos);
+    CHECK(fault_of({"--output_dir", "o", "--bf16", "--optim_args", words}).empty());
+  }
+  CHECK(fault_of({"--output_dir", "o", "--optim", "adamw_anyprecision", "--optim_args", "momentum_dtype=bfloat16"}).empty());
+}
+
 TEST_CASE("half precision: one of bf16 and fp16, for training and for evaluations") {
   CHECK(args_of({"--bf16"}).autocast_dtype() == DType::bf16);
   CHECK(args_of({"--fp16"}).autocast_dtype() == DType::f16);

@@ -93,7 +93,7 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
         "constant_with_warmup, inverse_sqrt, cosine_with_min_lr, cosine_warmup_with_min_lr, warmup_stable_decay, reduce_lr_on_plateau, greedy.\n");
   CHECK(faults_of(T{.lr_scheduler_type = "greedy"}) == "--lr_scheduler_type: greedy follows a metric, but --eval_strategy is no; set it to steps or epoch.\n");
   CHECK(faults_of(T{.label_smoothing_factor = 1}) == "--label_smoothing_factor: is 1; it must be at least 0 and below 1.\n");
-  CHECK(faults_of(T{.optim = "sgdx"}) == "--optim: there is no sgdx; did you mean sgd? The words are adamw_torch, adamw_torch_fused, sgd, adagrad, rmsprop, adafactor, "
+  CHECK(faults_of(T{.optim = "sgdx"}) == "--optim: there is no sgdx; did you mean sgd? The words are adamw_torch, adamw_torch_fused, adamw_anyprecision, sgd, adagrad, rmsprop, adafactor, "
         "lion_32bit, ademamix, adamw_hf, adam, sgdw, adadelta, adamax, nadam, radam, rprop, asgd.\n");
   CHECK(faults_of(T{.logging_steps = 0}) ==
         "--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.\n");

@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "autograd/ops.h"
+#include "kernels/pool.h"
 #include "nn/loss.h"
 #include "tensor/hash.h"
 #include "tensor/file.h"
+#include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
 #include "trainer/json_text.h"
 
@@ -80,6 +82,44 @@ TEST_CASE("--bf16, --fp16: one hash for any cut into micro-batches, another than
     args.bf16 = args.fp16 = false;
     CHECK(train(rows, args).hash != whole);
   }
+}
+
+TEST_CASE("--optim_args: what is kept in bfloat16 is saved, and a run resumed at any step ends with the same bits, for any threads") {
+  const data::ListDataset rows = points(8);
+  for (const char* words : {"moments_dtype=bfloat16", "split_master=true,moments_dtype=bfloat16", "use_kahan_summation=true", "bf16_stochastic_round=true,moments_dtype=bfloat16"}) {
+    CAPTURE(std::string(words));
+    const TempFolder folder;
+    TrainingArguments args = half_args(folder.path(), false);
+    args.optim_args = words;
+    args.save_strategy = SaveStrategy::steps;
+    args.save_steps = 1;
+    const Run whole = train(rows, args);
+    for (const char* step : {"1", "5"}) {
+      TrainingArguments again = args;
+      again.save_strategy = SaveStrategy::no;
+      set_num_threads(step[0] == '1' ? 1 : 2);
+      CHECK(train(rows, again, -1, folder.path() + "/checkpoint-" + step).hash == whole.hash);
+    }
+    set_num_threads(0);
+    args.optim_args.reset();
+    CHECK(train(rows, args).hash != whole.hash);
+  }
+}
+
+TEST_CASE("--optim_args split_master: weights are bfloat16 from the start, the memory of a parameter is told once, and micro-batches are said to count") {
+  const TempFolder folder;
+  const data::ListDataset rows = points(8);
+  TrainingArguments args = half_args(folder.path(), false);
+  args.optim_args = "split_master=true,moments_dtype=bfloat16";
+  args.gradient_accumulation_steps = 2;
+  manual_seed(1);
+  Tiny model;
+  const std::string said = said_by([&] { Trainer(model, args, {.train_dataset = &rows}).train(); });
+  for (const auto& [name, param] : model.named_parameters()) CHECK(param.dtype() == DType::bf16);
+  const std::string line = "memory: 10 bytes a parameter (weights 2, master 2, gradients 2, moments 4), 0 MiB for 6 parameters\n";
+  REQUIRE(said.find(line) != std::string::npos);
+  CHECK(said.find("memory:", said.find(line) + 1) == std::string::npos);
+  CHECK(said.find("gradients of 16-bit weights are rounded after each micro-batch") != std::string::npos);
 }
 
 TEST_CASE("--fp16: an overflow of gradients skips the update and halves the scale; schedule and moments stay") {
