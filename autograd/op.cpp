@@ -154,7 +154,11 @@ void fill_defaults(const OpEntry& op, std::vector<Attr>& attrs) {
 // A saved tensor is kept outside of the graph: an output's node is the one that keeps it, and a cycle would never be freed.
 Tensor kept(const Tensor& x) { return x.defined() ? detach(x) : x; }
 
-bool is_result(const Tensor& x) { return x.impl()->meta && static_cast<const GradMeta&>(*x.impl()->meta).node != nullptr; }
+// Whether an op made what x holds. A view of a parameter shows the parameter's own memory.
+bool is_result(const Tensor& x) {
+  const TensorImpl& holder = x.impl()->base ? *x.impl()->base : *x.impl();
+  return holder.meta && static_cast<const GradMeta&>(*holder.meta).node != nullptr;
+}
 
 // Of an input that autocast converted: the smaller of the two, and what is no result of an op (a parameter) as it is, for it is there anyway.
 Tensor to_save(const Tensor& given, const Tensor& taken) {

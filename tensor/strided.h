@@ -27,6 +27,9 @@ Runs common_runs(const Shape& shape, const Strides* strides, int operands);
 using CopyRun = void (*)(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t n);
 CopyRun copy_run_of(DType to, DType from);
 
+// Copies operand 1 of the runs to operand 0, by all threads. The two share no memory.
+void copy_runs(const Runs& runs, void* to, DType to_dtype, const void* from, DType from_dtype);
+
 // Calls f(at) for each run in logical order; at[i] is operand i's element offset.
 template <class F>
 void for_each_run(const Runs& runs, F&& f) {

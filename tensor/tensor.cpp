@@ -130,16 +130,7 @@ Tensor detach(const Tensor& x) {
 void copy_elements(const Tensor& dst, const Tensor& src) {
   ROTE_CHECK(dst.shape() == src.shape(), ShapeError, "copy: from ", describe(src), " to ", describe(dst), "; the shapes must be equal.");
   dst.storage()->bump_version();
-  const Runs runs = common_runs(dst.shape(), {dst.strides(), src.strides()});
-  const CopyRun run = copy_run_of(dst.dtype(), src.dtype());
-  const int64_t to_size = size_of(dst.dtype()), from_size = size_of(src.dtype());
-  const bool is_plain = dst.dtype() == src.dtype() && runs.step[0] == 1 && runs.step[1] == 1;
-  for_each_run(runs, [&](const int64_t* at) {
-    char* to = static_cast<char*>(dst.raw()) + at[0] * to_size;
-    const char* from = static_cast<const char*>(src.raw()) + at[1] * from_size;
-    if (is_plain) std::memcpy(to, from, static_cast<size_t>(runs.length * to_size));
-    else run(to, runs.step[0], from, runs.step[1], runs.length);
-  });
+  copy_runs(common_runs(dst.shape(), {dst.strides(), src.strides()}), dst.raw(), dst.dtype(), src.raw(), src.dtype());
 }
 
 Tensor contiguous(const Tensor& x) {
