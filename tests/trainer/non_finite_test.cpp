@@ -207,11 +207,15 @@ TEST_CASE("--on_nonfinite: a torn count in a checkpoint is refused") {
   const TempFolder folder;
   train(folder.path(), {.policy = NonFinitePolicy::halve, .breaks = at_steps({3})});
   const std::string from = folder.path() + "/checkpoint-3", file = from + "/scheduler.json", whole = read_file(file);
-  for (const auto& [part, in_place] : std::vector<std::pair<std::string, std::string>>{{"\"rate_factor\": 0.5", "\"rate_factor\": 2"}, {"\"in_a_row\": 1", "\"in_a_row\": 9"}, {"\"total\": 1", "\"total\": -1"}}) {
-    CAPTURE(in_place);
+  struct Row {
+    std::string part, in_place;
+  };
+  const Row table[] = {{"\"rate_factor\": 0.5", "\"rate_factor\": 2"}, {"\"in_a_row\": 1", "\"in_a_row\": 9"}, {"\"total\": 1", "\"total\": -1"}};
+  for (const Row& row : table) {
+    CAPTURE(row.in_place);
     std::string torn = whole;
-    REQUIRE(torn.find(part) != std::string::npos);
-    write_file(file, torn.replace(torn.find(part), part.size(), in_place));
+    REQUIRE(torn.find(row.part) != std::string::npos);
+    write_file(file, torn.replace(torn.find(row.part), row.part.size(), row.in_place));
     CHECK_THROWS_AS(train(folder.path(), {.policy = NonFinitePolicy::halve, .resume = from}), StateError);
   }
 }
