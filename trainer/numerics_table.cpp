@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
-#include <tuple>
 
 #include "kernels/check.h"
 #include "tensor/file.h"
+#include "tensor/sort_stably.h"
 #include "trainer/json_text.h"
 #include "trainer/numerics.h"
 #include "trainer/python_text.h"
@@ -47,13 +47,11 @@ struct Line {
   }
 };
 
-using Key = std::tuple<std::string, std::string, std::string>;
-
-void add_entry(const Line& line, const ValueMap& entry, int64_t step, std::map<Key, NumericsRow>& rows) {
+void add_entry(const Line& line, const ValueMap& entry, int64_t step, std::map<std::string, NumericsRow>& rows) {
   if (line.at(entry, "headroom_bits").is_null()) return;  // of zeros
   NumericsRow one{.module = line.text(entry, "module"), .what = line.text(entry, "what"), .dtype = line.text(entry, "dtype"), .source = line.text(entry, "source"),
                   .amax = line.number_of(entry, "amax"), .headroom_bits = line.number_of(entry, "headroom_bits"), .underflow = line.number_of(entry, "underflow"), .step = step};
-  const auto [found, is_new] = rows.emplace(Key{one.module, one.what, one.dtype}, one);
+  const auto [found, is_new] = rows.emplace(one.module + '\n' + one.what + '\n' + one.dtype, one);
   NumericsRow& row = found->second;
   row.headrooms.push_back(one.headroom_bits);
   if (is_new || one.headroom_bits >= row.headroom_bits) return;
@@ -94,7 +92,7 @@ RunNumerics read_numerics(const std::string& place) {
   const std::string file = fs::is_directory(place) ? (fs::path(place) / kNumericsFile).string() : place;
   ROTE_CHECK(fs::exists(file), IoError, place, " holds no ", kNumericsFile, "; a run with --log_numerics true writes it.");
   RunNumerics run{.name = file};
-  std::map<Key, NumericsRow> rows;
+  std::map<std::string, NumericsRow> rows;
   const std::string text = read_file(file);
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
@@ -118,7 +116,7 @@ RunNumerics read_numerics(const std::string& place) {
     row.fallen = fallen(row.headrooms);
     run.rows.push_back(std::move(row));
   }
-  std::stable_sort(run.rows.begin(), run.rows.end(), [](const NumericsRow& a, const NumericsRow& b) { return a.headroom_bits < b.headroom_bits; });
+  sort_stably(run.rows, [](const NumericsRow& a, const NumericsRow& b) { return a.headroom_bits < b.headroom_bits; });
   return run;
 }
 
