@@ -52,6 +52,7 @@ NumericsLog::Watch::Watch(NumericsLog* log) {
   if (log == nullptr) return;
   observer_.emplace(
       [log](const Call& call) {
+        if (!grad_enabled()) return;  // an op of the backward, or of a layer that is recomputed in it, where it is seen
         if (call.lower) log->lowered_[module_path()] = *call.lower;
         log->look_at_all(call, module_path(), kActivations, call.out, call.op->schema.outputs);
       },

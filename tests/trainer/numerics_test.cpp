@@ -120,6 +120,8 @@ TEST_CASE("numerics: amax, headroom and underflow of activations, gradients and 
   CHECK(number_at(dw, "amax") == 400);
   CHECK(number_at(dw, "headroom_bits") == doctest::Approx(std::log2(range_of(DType::f32).largest / 400)).epsilon(1e-4));
   CHECK(number_at(dw, "underflow") == 0);
+  // The cast of the gradient on its way back is no activation.
+  CHECK_THROWS_AS(entry(line, "", "activations", "f16"), StateError);
   // Of the five weights that are not 0, 1e-5 and 2^-20 are below 2^-14; linear takes them as f16.
   const ValueMap& w = entry(line, "layer", "weights", "f16");
   CHECK(*w.find("source")->as_text() == "weight");
