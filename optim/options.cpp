@@ -90,7 +90,7 @@ void OptionReader::take(const char* name, DType& value) {
   const auto given = word(name);
   if (!given) return;
   value = *given == info(DType::bf16).torch ? DType::bf16 : DType::f32;
-  ROTE_CHECK(*given == info(value).torch, ArgumentError, who_, ": ", name, " is \"", *given, "\"; it must be float32 or bfloat16.");
+  if (*given != info(value).torch) throw OptionError(who_, str(name, " is \"", *given, "\"; it must be float32 or bfloat16."));
 }
 
 void OptionReader::take(const char* name, std::vector<int64_t>& value) {

@@ -55,6 +55,10 @@ const Wrong kTable[] = {
     {"an option that the schedule lacks", "--lr_scheduler_kwargs '{\"power\": 2}' --lr_scheduler_type cosine", "", "", {"--lr_scheduler_kwargs: schedule cosine: there is no power"}},
     {"two models", "--config_name model", "", "", {"--model_name_or_path: give a checkpoint to fine-tune, or --config_name for a new model, one of the two."}},
     {"an option that the optimizer lacks", "--optim sgd --optim_args momentun=0.9", "", "", {"--optim_args: sgd: there is no momentun, did you mean momentum? It takes "}},
+    {"two ways to keep bfloat16 weights", "--bf16 --optim_args split_master=true,use_kahan_summation=true --max_steps 0.5", "", "",
+     {"--max_steps: got 0.5; it must be a whole number.",
+      "--optim_args: adamw_torch_fused: split_master and use_kahan_summation are both true; each is a way to keep what bfloat16 weights lose, give one."}},
+    {"moments that no dtype holds", "--optim_args moments_dtype=float8", "", "", {"--optim_args: adamw_torch_fused: moments_dtype is \"float8\"; it must be float32 or bfloat16."}},
     // What is not there.
     {"two half precisions", "--fp16 --bf16", "", "", {"--fp16: is given with --bf16; training computes in one of them, so give one."}},
     {"a compiled step", "--torch_compile", "", "", {"--torch_compile: True cannot be used, since a step is not captured or compiled."}},
