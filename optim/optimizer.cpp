@@ -169,7 +169,7 @@ void Optimizer::load_state(const NamedState& tensors, const std::vector<std::pai
         const auto found = by_name.find(key);
         ROTE_CHECK(found != by_name.end(), StateError, "load_state: ", key, " is missing; the state belongs to another optimizer or is torn.");
         ROTE_CHECK(found->second.shape() == own.shape() && found->second.dtype() == own.dtype(), StateError, "load_state: ", key, " is ",
-                   describe(found->second), " in the file, ", describe(own), " in the optimizer.");
+                   describe(found->second), " in the file, ", describe(own), " in the optimizer; go on with the model and the options that it was saved with.");
         ++expected;
       }
     }

@@ -60,7 +60,7 @@ TEST_CASE("adamw: state goes out and comes back, the next step is the same") {
   const Tensor other = parameter({1, 2});
   optim::AdamW c({{"p", other}}, {});
   CHECK_THROWS_WITH_AS(c.load_state(a.state_tensors(), a.state_steps()),
-                       "load_state: p.exp_avg is f64[4] in the file, f64[2] in the optimizer.", StateError);
+                       "load_state: p.exp_avg is f64[4] in the file, f64[2] in the optimizer; go on with the model and the options that it was saved with.", StateError);
 }
 
 TEST_CASE("adamw: no gradient, no update; a gradient that is not finite changes nothing") {

@@ -175,7 +175,7 @@ TEST_CASE("precision: a state that was kept otherwise is refused, and a state wi
   AdamW narrow({{"p", r}}, {});
   narrow.keep({.momentum = DType::bf16, .variance = DType::bf16});
   step(plain, q);
-  CHECK_THROWS_WITH_AS(narrow.load_state(plain.state_tensors(), plain.state_steps()), "load_state: p.exp_avg is f32[4] in the file, bf16[4] in the optimizer.", StateError);
+  CHECK_THROWS_WITH_AS(narrow.load_state(plain.state_tensors(), plain.state_steps()), "load_state: p.exp_avg is f32[4] in the file, bf16[4] in the optimizer; go on with the model and the options that it was saved with.", StateError);
 }
 
 TEST_CASE("precision: optimizers that need whole tensors take 16-bit parameters, their update in f32") {
