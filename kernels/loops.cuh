@@ -24,7 +24,7 @@ Few<T, N> few(const T* from) {
 template <class F>
 __global__ void map_kernel(int64_t n, Few<const Real*, F::inputs> in, Few<Real, F::params> params, Real* out, uint32_t* status) {
   Amax amax;
-  over_grid(n, [&](int64_t i) { map_step<F>(i, 1, in.at, params.at, out, amax); });
+  over_grid(n, [&](int64_t i) { map_step<F>(i, in.at, params.at, out, amax); });
   join_status(status, amax);
 }
 
@@ -39,7 +39,7 @@ template <class F, int Saved>
 __global__ void map_grad_kernel(int64_t n, Few<const Real*, Saved> saved, const Real* dy, Few<Real, F::params> params, Few<Real*, F::inputs> din,
                                 uint32_t* status) {
   Amax amax;
-  over_grid(n, [&](int64_t i) { map_grad_step<F, Saved>(i, 1, saved.at, dy, params.at, din.at, amax); });
+  over_grid(n, [&](int64_t i) { map_grad_step<F, Saved>(i, saved.at, dy, params.at, din.at, amax); });
   join_status(status, amax);
 }
 
@@ -69,16 +69,20 @@ void launch_map_integers(cuda::Stream stream, int64_t n, const int64_t* const* i
 }
 
 template <class F>
-__global__ void update_kernel(int64_t n, Real* p, const Real* g, Few<Real*, F::states> state, Few<Real, F::scalars> scalars, uint32_t* status) {
+__global__ void update_kernel(int64_t n, Few<const Real*, 2 + F::states> in, Few<Real, F::scalars> scalars, Few<Real*, 1 + F::states> out,
+                              uint32_t* status) {
   Amax amax;
-  over_grid(n, [&](int64_t i) { update_step<F>(i, 1, p, g, state.at, scalars.at, amax); });
+  over_grid(n, [&](int64_t i) { update_step<F>(i, in.at, scalars.at, out.at, amax); });
   join_status(status, amax);
 }
 
 template <class F>
 void launch_update(cuda::Stream stream, int64_t n, Real* p, const Real* g, Real* const* state, const Real* scalars, uint32_t* status) {
   if (n == 0) return;
-  update_kernel<F><<<blocks_for(n), kThreads, 0, stream>>>(n, p, g, few<F::states>(state), few<F::scalars>(scalars), status);
+  Few<const Real*, 2 + F::states> in = {{p, g}};
+  Few<Real*, 1 + F::states> out = {{p}};
+  for (int k = 0; k < F::states; ++k) in.at[2 + k] = out.at[1 + k] = state[k];
+  update_kernel<F><<<blocks_for(n), kThreads, 0, stream>>>(n, in, few<F::scalars>(scalars), out, status);
   cuda::check_launch("optimizer update");
 }
 

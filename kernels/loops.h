@@ -2,6 +2,7 @@
 //
 // A formula is a struct with `inputs`, `params`, `row.saves` and static templates forward(V…) and backward(V…); V is Vec here.
 // A loop is made of steps of kLanes elements: map_step, map_grad_step, update_step. A thread of a device takes the same steps (loops.cuh).
+// The loops proper know whole steps alone; over_elements, which all of them share, cuts the elements into tasks and fills up the last step.
 #pragma once
 
 #include <stdint.h>
@@ -23,46 +24,20 @@ struct MakeIndices<0, I...> {
   using type = Indices<I...>;
 };
 
-ROTE_INLINE int lanes_left(int64_t at, int64_t end) { return end - at < kLanes ? static_cast<int>(end - at) : kLanes; }
-
 // V: Vec, or what a formula takes in its place.
 template <class F, class V, class Number, int... In, int... P>
 ROTE_INLINE V apply_formula(const V* x, [[maybe_unused]] const Number* params, Indices<In...>, Indices<P...>) {
   return F::forward(x[In]..., V(params[P])...);
 }
 
-// Elements i … i + count - 1.
+// Elements i … i + kLanes - 1.
 template <class F>
-ROTE_INLINE void map_step(int64_t i, int count, const Real* const* in, const Real* params, Real* out, Amax& amax) {
+ROTE_INLINE void map_step(int64_t i, const Real* const* in, const Real* params, Real* out, Amax& amax) {
   Vec x[F::inputs];
-  for (int k = 0; k < F::inputs; ++k) x[k] = count == kLanes ? load(in[k] + i) : load(in[k] + i, count);
+  for (int k = 0; k < F::inputs; ++k) x[k] = load(in[k] + i);
   const Vec y = apply_formula<F>(x, params, typename MakeIndices<F::inputs>::type{}, typename MakeIndices<F::params>::type{});
-  if (count == kLanes) {
-    store(out + i, y);
-    amax.see(y);
-  } else {
-    store(out + i, y, count);
-    amax.see(y, count);
-  }
-}
-
-// step(i, count, amax) over 0 <= i < n, by all threads. Returns the amax word.
-template <class Step>
-ROTE_INLINE uint32_t over_elements(int64_t n, const Step& step) {
-  const auto chunk = [&](int64_t task) -> uint32_t {
-    const int64_t begin = task * kMapChunk, end = begin + kMapChunk < n ? begin + kMapChunk : n;
-    const Step own = step;  // which no store through a vector can change
-    Amax amax;
-    for (int64_t i = begin; i < end; i += kLanes) own(i, lanes_left(i, end), amax);
-    return amax.word();
-  };
-  return parallel((n + kMapChunk - 1) / kMapChunk, chunk);
-}
-
-// out[i] = F::forward(in[0][i], …, params…); out may be one of the inputs. Returns the amax word.
-template <class F>
-uint32_t map(int64_t n, const Real* const* in, const Real* params, Real* out) {
-  return over_elements(n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { map_step<F>(i, count, in, params, out, amax); });
+  store(out + i, y);
+  amax.see(y);
 }
 
 ROTE_INLINE void spread(Vec g, Vec* out) { out[0] = g; }
@@ -79,23 +54,16 @@ ROTE_INLINE auto apply_backward(const Vec* saved, Vec dy, const Real* params, In
 }
 
 template <class F, int Saved>
-ROTE_INLINE void map_grad_step(int64_t i, int count, const Real* const* saved, const Real* dy, const Real* params, Real* const* din, Amax& amax) {
+ROTE_INLINE void map_grad_step(int64_t i, const Real* const* saved, const Real* dy, const Real* params, Real* const* din, Amax& amax) {
   Vec x[Saved + 1];
-  for (int k = 0; k < Saved; ++k) x[k] = load(saved[k] + i, count);
+  for (int k = 0; k < Saved; ++k) x[k] = load(saved[k] + i);
   Vec g[3];
-  spread(apply_backward<F>(x, load(dy + i, count), params, typename MakeIndices<Saved>::type{}, typename MakeIndices<F::params>::type{}), g);
+  spread(apply_backward<F>(x, load(dy + i), params, typename MakeIndices<Saved>::type{}, typename MakeIndices<F::params>::type{}), g);
   for (int k = 0; k < F::inputs; ++k) {
     if (din[k] == nullptr) continue;
-    store(din[k] + i, g[k], count);
-    amax.see(g[k], count);
+    store(din[k] + i, g[k]);
+    amax.see(g[k]);
   }
-}
-
-// din[k][i] for each k whose pointer is set; saved: what F::row.saves names, in its order.
-template <class F, int Saved>
-uint32_t map_grad(int64_t n, const Real* const* saved, const Real* dy, const Real* params, Real* const* din) {
-  return over_elements(
-      n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { map_grad_step<F, Saved>(i, count, saved, dy, params, din, amax); });
 }
 
 // One element of an optimizer: parameter, gradient, and as many values of state as the formula has.
@@ -104,24 +72,117 @@ struct UpdateElement {
   Vec p, g, state[States > 0 ? States : 1];
 };
 
-// For each element: F::update(element, scalars); p and the state are written back, state below the smallest normal becomes +0 (arithmetic.md 1).
+// F::update(element, scalars) of what lies at in: p, g, state…; out takes p, state…. State below the smallest normal becomes +0 (arithmetic.md 1).
 template <class F>
-ROTE_INLINE void update_step(int64_t i, int count, Real* p, const Real* g, Real* const* state, const Real* scalars, Amax& amax) {
+ROTE_INLINE void update_step(int64_t i, const Real* const* in, const Real* scalars, Real* const* out, Amax& amax) {
   const Vec tiny(Real(0x1p-126));
   const Vec zero(Real(0));
   UpdateElement<F::states> e;
-  e.p = load(p + i, count);
-  e.g = load(g + i, count);
-  for (int k = 0; k < F::states; ++k) e.state[k] = load(state[k] + i, count);
+  e.p = load(in[0] + i);
+  e.g = load(in[1] + i);
+  for (int k = 0; k < F::states; ++k) e.state[k] = load(in[2 + k] + i);
   F::update(e, scalars);
-  store(p + i, e.p, count);
-  amax.see(e.p, count);
-  for (int k = 0; k < F::states; ++k) store(state[k] + i, select(abs(e.state[k]) < tiny, zero, e.state[k]), count);
+  store(out[0] + i, e.p);
+  amax.see(e.p);
+  for (int k = 0; k < F::states; ++k) store(out[1 + k] + i, select(abs(e.state[k]) < tiny, zero, e.state[k]));
+}
+
+// What a loop reads and writes, element by element, and the numbers that all elements share. A null write is not wanted.
+constexpr int kMostRows = 8;
+struct Rows {
+  int reads = 0, writes = 0;
+  const Real* read[kMostRows] = {};
+  Real* write[kMostRows] = {};
+  const Real* params = nullptr;
+};
+
+// The first n elements of the rows, a multiple of kLanes. Returns the amax word.
+using Steps = uint32_t (*)(int64_t n, const Rows& rows);
+
+// The last n < kLanes elements, as a whole step: what is missing repeats the last of them, of which no amax word can tell.
+[[gnu::noinline]] inline uint32_t last_step(int64_t n, const Rows& rows, Steps steps) {
+  Real read[kMostRows][kLanes], write[kMostRows][kLanes];
+  Rows whole = rows;
+  for (int k = 0; k < rows.reads; ++k) {
+    for (int64_t i = 0; i < kLanes; ++i) read[k][i] = rows.read[k][i < n ? i : n - 1];
+    whole.read[k] = read[k];
+  }
+  for (int k = 0; k < rows.writes; ++k)
+    if (rows.write[k]) whole.write[k] = write[k];
+  const uint32_t amax = steps(kLanes, whole);
+  for (int k = 0; k < rows.writes; ++k)
+    for (int64_t i = 0; rows.write[k] && i < n; ++i) rows.write[k][i] = write[k][i];
+  return amax;
+}
+
+// All elements, by all threads. Returns the amax word.
+[[gnu::noinline]] inline uint32_t over_elements(int64_t n, const Rows& all, Steps steps) {
+  const auto from = [&](int64_t at) {
+    Rows rows = all;
+    for (int k = 0; k < all.reads; ++k) rows.read[k] += at;
+    for (int k = 0; k < all.writes; ++k)
+      if (rows.write[k]) rows.write[k] += at;
+    return rows;
+  };
+  const auto chunk = [&](int64_t task) -> uint32_t {
+    const int64_t begin = task * kMapChunk, count = n - begin < kMapChunk ? n - begin : kMapChunk, whole = count - count % kLanes;
+    const uint32_t amax = steps(whole, from(begin));
+    if (whole == count) return amax;
+    const uint32_t last = last_step(count - whole, from(begin + whole), steps);
+    return amax > last ? amax : last;
+  };
+  return parallel((n + kMapChunk - 1) / kMapChunk, chunk);
+}
+
+// step(i, rows, params, amax) over n elements, with copies of the rows and of N numbers, which no store through a vector can change.
+template <int N, class Step>
+ROTE_INLINE uint32_t whole_steps(int64_t n, const Rows& rows, const Step& step) {
+  const Rows own = rows;
+  Real params[N + 1];
+  for (int k = 0; k < N; ++k) params[k] = rows.params[k];
+  Amax amax;
+  for (int64_t i = 0; i < n; i += kLanes) step(i, own, params, amax);
+  return amax.word();
+}
+
+// out[i] = F::forward(in[0][i], …, params…); out may be one of the inputs. Returns the amax word.
+template <class F>
+uint32_t map(int64_t n, const Real* const* in, const Real* params, Real* out) {
+  Rows all = {.reads = F::inputs, .writes = 1, .params = params};
+  for (int k = 0; k < F::inputs; ++k) all.read[k] = in[k];
+  all.write[0] = out;
+  return over_elements(n, all, [](int64_t count, const Rows& rows) {
+    return whole_steps<F::params>(count, rows, [](int64_t i, const Rows& r, const Real* own, Amax& amax) ROTE_LOOP_BODY {
+      map_step<F>(i, r.read, own, r.write[0], amax);
+    });
+  });
+}
+
+// din[k][i] for each k whose pointer is set; saved: what F::row.saves names, in its order.
+template <class F, int Saved>
+uint32_t map_grad(int64_t n, const Real* const* saved, const Real* dy, const Real* params, Real* const* din) {
+  Rows all = {.reads = Saved + 1, .writes = F::inputs, .params = params};
+  for (int k = 0; k < Saved; ++k) all.read[k] = saved[k];
+  all.read[Saved] = dy;
+  for (int k = 0; k < F::inputs; ++k) all.write[k] = din[k];
+  return over_elements(n, all, [](int64_t count, const Rows& rows) {
+    return whole_steps<F::params>(count, rows, [](int64_t i, const Rows& r, const Real* own, Amax& amax) ROTE_LOOP_BODY {
+      map_grad_step<F, Saved>(i, r.read, r.read[Saved], own, r.write, amax);
+    });
+  });
 }
 
 template <class F>
 uint32_t update(int64_t n, Real* p, const Real* g, Real* const* state, const Real* scalars) {
-  return over_elements(n, [=](int64_t i, int count, Amax& amax) ROTE_LOOP_BODY { update_step<F>(i, count, p, g, state, scalars, amax); });
+  Rows all = {.reads = 2 + F::states, .writes = 1 + F::states, .params = scalars};
+  all.read[0] = all.write[0] = p;
+  all.read[1] = g;
+  for (int k = 0; k < F::states; ++k) all.read[2 + k] = all.write[1 + k] = state[k];
+  return over_elements(n, all, [](int64_t count, const Rows& rows) {
+    return whole_steps<F::scalars>(count, rows, [](int64_t i, const Rows& r, const Real* own, Amax& amax) ROTE_LOOP_BODY {
+      update_step<F>(i, r.read, own, r.write, amax);
+    });
+  });
 }
 
 }  // namespace rote::isa::ROTE_ISA_NAME
