@@ -71,6 +71,8 @@ constinit const NamedFunction<Real> kFunctions[] = {
     binary("multiply", [](Vec x, Vec y) ROTE_LOOP_BODY { return x * y; }),
     binary("divide", [](Vec x, Vec y) ROTE_LOOP_BODY { return x / y; }),
     binary("maximum", [](Vec x, Vec y) ROTE_LOOP_BODY { return maximum(x, y); }),
+    binary("at most", [](Vec x, Vec y) ROTE_LOOP_BODY { return at_most(x, y); }),
+    binary("at least", [](Vec x, Vec y) ROTE_LOOP_BODY { return at_least(x, y); }),
     binary("minimum", [](Vec x, Vec y) ROTE_LOOP_BODY { return minimum(x, y); }),
     binary("copysign", [](Vec x, Vec y) ROTE_LOOP_BODY { return copysign(x, y); }),
     ternary("fma", [](Vec x, Vec y, Vec z) ROTE_LOOP_BODY { return fma(x, y, z); }),

@@ -96,6 +96,8 @@ struct Half {
   friend ROTE_INLINE HalfMask operator<(Half a, Half b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
   friend ROTE_INLINE HalfMask operator<=(Half a, Half b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
   friend ROTE_INLINE HalfMask operator==(Half a, Half b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
+  friend ROTE_INLINE Half at_most(Half a, Half limit) { return _mm256_min_ps(limit.v, a.v); }  // the instructions return the second operand for any NaN
+  friend ROTE_INLINE Half at_least(Half a, Half limit) { return _mm256_max_ps(limit.v, a.v); }
   friend ROTE_INLINE Half select(HalfMask m, Half a, Half b) { return _mm256_blendv_ps(b.v, a.v, m.v); }
   // The instructions return the second operand for equal zeros and for any NaN: zeros are joined by their bits, a NaN in a is put back.
   friend ROTE_INLINE Half maximum(Half a, Half b) {

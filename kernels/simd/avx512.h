@@ -109,6 +109,8 @@ struct Vec {
   friend ROTE_INLINE Mask operator==(Vec a, Vec b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
   friend ROTE_INLINE Mask operator!=(Vec a, Vec b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_NEQ_UQ)}; }
   friend ROTE_INLINE Mask isnan(Vec a) { return {_mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q)}; }
+  friend ROTE_INLINE Vec at_most(Vec a, Vec limit) { return _mm512_min_ps(limit.v, a.v); }  // the instructions return the second operand for any NaN
+  friend ROTE_INLINE Vec at_least(Vec a, Vec limit) { return _mm512_max_ps(limit.v, a.v); }
   friend ROTE_INLINE Vec select(Mask m, Vec a, Vec b) { return _mm512_mask_blend_ps(m.v, b.v, a.v); }
   // The instructions return the second operand for equal zeros and for any NaN: zeros are joined by their bits, a NaN in a is put back.
   friend ROTE_INLINE Vec maximum(Vec a, Vec b) {

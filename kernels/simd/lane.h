@@ -84,6 +84,8 @@ struct Vec {
   friend ROTE_INLINE Mask operator!=(Vec a, Vec b) { return {a.v != b.v}; }
   friend ROTE_INLINE Mask isnan(Vec a) { return {a.v != a.v}; }
   friend ROTE_INLINE Vec select(Mask m, Vec a, Vec b) { return m.v ? a : b; }
+  friend ROTE_INLINE Vec at_most(Vec a, Vec limit) { return select(a > limit, limit, a); }
+  friend ROTE_INLINE Vec at_least(Vec a, Vec limit) { return select(a < limit, limit, a); }
   // As in part.h: equal zeros are joined by their bits, a NaN in a stays.
   friend ROTE_INLINE Vec maximum(Vec a, Vec b) { return a.v == b.v ? from_bits(bits(a) & bits(b)) : b.v < a.v || a.v != a.v ? a : b; }
   friend ROTE_INLINE Vec minimum(Vec a, Vec b) { return a.v == b.v ? from_bits(bits(a) | bits(b)) : a.v < b.v || a.v != a.v ? a : b; }

@@ -57,9 +57,8 @@ ROTE_INLINE ExpParts exp_parts(Vec x) {
 }
 
 ROTE_INLINE Vec exp(Vec x) {
-  // Below -104 the result is 0 and above 89 infinite; inside k is in [-150, 128]. A NaN passes both comparisons.
-  x = select(x < Vec(-104.0f), Vec(-104.0f), select(x > Vec(89.0f), Vec(89.0f), x));
-  const ExpParts e = exp_parts(x);
+  // Below -104 the result is 0 and above 89 infinite; inside k is in [-150, 128].
+  const ExpParts e = exp_parts(at_least(at_most(x, Vec(89.0f)), Vec(-104.0f)));
   return scale2(Vec(1.0f) + e.y, e.k);
 }
 
@@ -92,7 +91,7 @@ ROTE_INLINE Vec tanh(Vec x) {
   const Vec p = horner(square, -0x1.555554p-2f, 0x1.11107cp-3f, -0x1.b9f21ap-5f, 0x1.63ac98p-6f, -0x1.0c85f2p-7f, 0x1.1abf18p-9f);
   const Vec near = fma(a * square, p, a);
   // 1 - 2/(e^2|x| + 1); from 10 on that is 1.
-  const Vec b = select(a > Vec(10.0f), Vec(10.0f), a);
+  const Vec b = at_most(a, Vec(10.0f));
   const ExpParts e = exp_parts(b + b);
   const Vec far = Vec(1.0f) - Vec(2.0f) / (fma(e.y, power2(e.k), power2(e.k)) + Vec(1.0f));
   return copysign(select(a < Vec(0.625f), near, far), x);
@@ -104,7 +103,7 @@ ROTE_INLINE Vec erf(Vec x) {
   const Vec p = horner(square, 0x1.06eba8p-3f, -0x1.812742p-2f, 0x1.ce2dfep-4f, -0x1.b80f94p-6f, 0x1.54df44p-8f, -0x1.ab6df0p-11f, 0x1.61d11ap-14f);
   const Vec near = fma(a, p, a);
   // 1 - erfc(|x|), with log erfc as a polynomial; from 4 on that is 1.
-  const Vec t = select(a > Vec(4.0f), Vec(4.0f), a) - Vec(2.0f);
+  const Vec t = at_most(a, Vec(4.0f)) - Vec(2.0f);
   const Vec q = horner(t, -0x1.575b32p+2f, -0x1.1ac324p+2f, -0x1.d8f618p-1f, -0x1.0ddcf4p-6f, 0x1.d3d6fep-9f, -0x1.798014p-11f, 0x1.34b268p-13f,
                        -0x1.8b02dcp-16f, -0x1.4e58e8p-18f, -0x1.887b62p-20f);
   const ExpParts e = exp_parts(q);
@@ -117,7 +116,7 @@ ROTE_INLINE Vec erf(Vec x) {
 // adds up to two ulps.
 ROTE_INLINE Vec sigmoid(Vec x) {
   const Vec a = abs(x);
-  const ExpParts e = exp_parts(-select(a > Vec(104.0f), Vec(104.0f), a));
+  const ExpParts e = exp_parts(-at_most(a, Vec(104.0f)));
   const Vec mantissa = Vec(1.0f) + e.y;
   const Vec mantissa_low = e.y - (mantissa - Vec(1.0f));
   const Int floor_k = max(e.k, Int(-60));  // below that 1 + e is 1

@@ -82,6 +82,8 @@ struct PairVec {
   friend ROTE_INLINE PairVec sqrt(const PairVec& a) { return {sqrt(a.lo), sqrt(a.hi)}; }
   friend ROTE_INLINE PairVec abs(const PairVec& a) { return {abs(a.lo), abs(a.hi)}; }
   friend ROTE_INLINE PairVec copysign(const PairVec& a, const PairVec& s) { return {copysign(a.lo, s.lo), copysign(a.hi, s.hi)}; }
+  friend ROTE_INLINE PairVec at_most(const PairVec& a, const PairVec& limit) { return {at_most(a.lo, limit.lo), at_most(a.hi, limit.hi)}; }
+  friend ROTE_INLINE PairVec at_least(const PairVec& a, const PairVec& limit) { return {at_least(a.lo, limit.lo), at_least(a.hi, limit.hi)}; }
   friend ROTE_INLINE PairVec maximum(const PairVec& a, const PairVec& b) { return {maximum(a.lo, b.lo), maximum(a.hi, b.hi)}; }
   friend ROTE_INLINE PairVec minimum(const PairVec& a, const PairVec& b) { return {minimum(a.lo, b.lo), minimum(a.hi, b.hi)}; }
   friend ROTE_INLINE Mask operator<(const PairVec& a, const PairVec& b) { return {a.lo < b.lo, a.hi < b.hi}; }

@@ -100,6 +100,8 @@ struct Part {
   friend ROTE_INLINE PartMask operator<=(Part a, Part b) { return {Ints(a.v <= b.v)}; }
   friend ROTE_INLINE PartMask operator==(Part a, Part b) { return {Ints(a.v == b.v)}; }
   friend ROTE_INLINE Part select(PartMask m, Part a, Part b) { return from_bits(select(m, bits(a), bits(b))); }
+  friend ROTE_INLINE Part at_most(Part a, Part limit) { return select(limit < a, limit, a); }
+  friend ROTE_INLINE Part at_least(Part a, Part limit) { return select(a < limit, limit, a); }
   // Equal numbers have equal bits, but for zeros: there the sign is cleared (maximum) or set (minimum) unless both have it.
   friend ROTE_INLINE Part maximum(Part a, Part b) {
     const Part larger = select((b < a) | ~(a == a), a, b);

@@ -5,6 +5,7 @@
 //   Real          float; double in f64
 //   Vec           16 Reals. Vec(Real) broadcasts and is implicit. + - * / unary -, += -= *=, < <= > >= == != (-> Mask)
 //                 fma(a, b, c) = a·b + c rounded once; sqrt, abs, copysign(magnitude, sign), maximum, minimum (arithmetic.md 5), isnan
+//                 at_most(a, limit), at_least(a, limit): the limit where a is beyond it, else a (so a NaN in a stays)
 //                 bits(v) -> Int, to_int(v) -> Int (nearest even, |v| <= 2^21), scale2(v, k) = v·2^k rounded once (see scale2_by_halves)
 //                 fold(v): lanes i += i+8, then +4, +2, +1; the result is lane 0. fold_maximum(v) alike with maximum. get(v, lane)
 //   Mask          16 flags. & | ~, any, all, select(mask, if_true, if_false) for Vec and Int (one of the two must have that type)

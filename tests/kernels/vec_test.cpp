@@ -43,6 +43,8 @@ const Expected kExpected[] = {
     {"divide", [](float a, float b, float) { return a / b; }},
     {"maximum", [](float a, float b, float) { return spec_maximum(a, b); }},
     {"minimum", [](float a, float b, float) { return -spec_maximum(-a, -b); }},
+    {"at most", [](float a, float limit, float) { return a > limit ? limit : a; }},
+    {"at least", [](float a, float limit, float) { return a < limit ? limit : a; }},
     {"copysign", [](float a, float b, float) { return std::copysign(a, b); }},
     {"fma", [](float a, float b, float c) { return std::fma(a, b, c); }},
     {"less", [](float a, float b, float c) { return a < b ? c : 0.0f; }},
