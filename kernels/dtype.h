@@ -49,7 +49,8 @@ constexpr BFloat16 to_bfloat16(float x) {
 constexpr float to_float(Half x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t magnitude = x.bits & 0x7FFFu;
-  if (magnitude >= 0x7C00u) return std::bit_cast<float>(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
+  if (magnitude > 0x7C00u) return std::bit_cast<float>(sign | 0x7FC00000u | (magnitude & 0x3FFu) << 13);  // quiet
+  if (magnitude == 0x7C00u) return std::bit_cast<float>(sign | 0x7F800000u);
   if (magnitude >= 0x0400u) return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f));  // subnormal: exact
 }

@@ -17,11 +17,11 @@ void widen(int64_t n, const uint16_t* x, Real* y) {
   parallel(ceil_div(n, kTask), [=](int64_t task) -> uint32_t {
     const int64_t end = least((task + 1) * kTask, n);
     int64_t i = task * kTask;
-    for (; i + kLanes <= end; i += kLanes) store(y + i, Format::widened(Int::load_half_words(x + i)));
+    for (; i + kLanes <= end; i += kLanes) store(y + i, Format::load(x + i));
     if (i == end) return 0;
     uint16_t rest[kLanes] = {};
     __builtin_memcpy(rest, x + i, static_cast<size_t>(end - i) * sizeof *x);
-    store(y + i, Format::widened(Int::load_half_words(rest)), static_cast<int>(end - i));
+    store(y + i, Format::load(rest), static_cast<int>(end - i));
     return 0;
   });
 }

@@ -136,7 +136,9 @@ using Mask = Vec::Mask;
 using Int = Vec::Int;
 
 ROTE_INLINE Vec from_bits(Int a) { return Vec::from_bits(a); }
-// To f16 by the instruction, to nearest even under any control word; what it makes of a NaN is not used.
+// f16 by the instructions. From it, exactly; to it, to nearest even under any control word, where what becomes of a NaN is not used.
+ROTE_INLINE Half load_half_f16(const uint16_t* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+ROTE_INLINE Vec load_f16(const uint16_t* p) { return {load_half_f16(p), load_half_f16(p + Half::lanes)}; }
 ROTE_INLINE __m128i half_words(Half a) { return _mm256_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT); }
 ROTE_INLINE Int nearest_f16(const Vec& a) { return {HalfInt(_mm256_cvtepu16_epi32(half_words(a.lo))), HalfInt(_mm256_cvtepu16_epi32(half_words(a.hi)))}; }
 ROTE_INLINE Vec rounded_to_f16(const Vec& a) { return {Half(_mm256_cvtph_ps(half_words(a.lo))), Half(_mm256_cvtph_ps(half_words(a.hi)))}; }

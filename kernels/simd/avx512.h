@@ -138,7 +138,8 @@ struct Vec {
   }
 };
 
-// To f16 by the instruction, to nearest even under any control word; what it makes of a NaN is not used.
+// f16 by the instructions. From it, exactly; to it, to nearest even under any control word, where what becomes of a NaN is not used.
+ROTE_INLINE Vec load_f16(const uint16_t* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
 ROTE_INLINE Int nearest_f16(Vec a) { return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT)); }
 ROTE_INLINE Vec rounded_to_f16(Vec a) { return _mm512_cvtph_ps(_mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT)); }
 

@@ -12,7 +12,7 @@ namespace rote::isa::ROTE_ISA_NAME {
 constexpr Bits kInfinityBits = 0x7F800000, kMagnitudeBits = 0x7FFFFFFF;
 
 struct Bf16 {
-  static ROTE_INLINE Vec widened(Int x) { return from_bits(x << 16); }
+  static ROTE_INLINE Vec load(const uint16_t* p) { return from_bits(Int::load_half_words(p) << 16); }
   static ROTE_INLINE Int narrowed(Vec v) {
     const Int u = bits(v);
     const Int nearest_even = shr(u + Int(0x7FFF) + (shr(u, 16) & Int(1)), 16);
@@ -26,16 +26,19 @@ struct Bf16 {
 };
 
 struct F16 {
-  // Exponent and fraction at f32's places; the product moves the bias by 112 and makes subnormal halves normal, exactly.
-  static ROTE_INLINE Vec widened(Int x) {
-    const Int magnitude = x & Int(0x7FFF);
-    const Int finite = bits(from_bits(magnitude << 13) * Vec(0x1p112f));
-    return from_bits(select(magnitude < Int(0x7C00), finite, (magnitude << 13) | Int(kInfinityBits)) | ((x & Int(0x8000)) << 16));
-  }
 #ifdef __F16C__
+  static ROTE_INLINE Vec load(const uint16_t* p) { return load_f16(p); }
   static ROTE_INLINE Int narrowed(Vec v) { return select(isnan(v), Int(0x7E00), nearest_f16(v)); }
   static ROTE_INLINE Vec rounded(Vec v) { return select(isnan(v), from_bits(Int(0x7FC00000)), rounded_to_f16(v)); }
 #else
+  // Exponent and fraction at f32's places; the product moves the bias by 112 and makes subnormal halves normal, exactly.
+  static ROTE_INLINE Vec widened(Int x) {
+    const Int magnitude = x & Int(0x7FFF);
+    const Vec finite = from_bits(magnitude << 13) * Vec(0x1p112f);
+    const Vec other = from_bits((magnitude << 13) | Int(kInfinityBits));
+    return from_bits(bits(select(magnitude < Int(0x7C00), finite, other + other)) | ((x & Int(0x8000)) << 16));  // the sum makes a NaN quiet
+  }
+  static ROTE_INLINE Vec load(const uint16_t* p) { return widened(Int::load_half_words(p)); }
   // Below 2^-14 the addend's ulp is 2^-24, the step of subnormal halves: the sum rounds once, to even.
   static ROTE_INLINE Int narrowed(Vec v) {
     const Int u = bits(v), a = u & Int(kMagnitudeBits);
@@ -64,7 +67,7 @@ struct Plain {
 template <class Format>
 struct Sixteen {
   using Element = uint16_t;
-  static ROTE_INLINE Vec load(const uint16_t* p) { return Format::widened(Int::load_half_words(p)); }
+  static ROTE_INLINE Vec load(const uint16_t* p) { return Format::load(p); }
   static ROTE_INLINE Vec load(const uint16_t* p, int n) {
     if (n >= kLanes) return load(p);
     uint16_t words[kLanes] = {};

@@ -12,7 +12,7 @@
 //   Int           16 int32; int64 in f64. Int(Bits) broadcasts. + - & | ^, << (by int), shr (logical), sar (arithmetic), == <, max
 //                 from_bits(i) -> Vec, to_vec(i) -> Vec
 //                 Int::load_half_words, store_half_words: from and to 16 words of 16 bits; a lane to be stored is below 65536
-//                 With F16C: nearest_f16(v) -> Int, the 16 bits of v in f16; rounded_to_f16(v) -> Vec; of a NaN anything
+//                 With F16C: load_f16(p) -> Vec, 16 f16 numbers; nearest_f16(v) -> Int, the 16 bits of v in f16; rounded_to_f16(v) -> Vec; of a NaN anything
 //   For Philox:   mul_wide, transpose4 (simd/philox.h says how they are used)
 // `lane` is the same with one lane in place of 16: a thread of a device. Loops over Vec, elementary functions and formulas compile on it
 // as they stand; what counts on 16 lanes (Philox, the sums and tiles of kernels/cpu) does not.
