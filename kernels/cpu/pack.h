@@ -30,51 +30,76 @@ struct Panels {
 // Elements from one panel to the next: whole cache lines, with one vector of slack.
 ROTE_INLINE int64_t panel_stride(int64_t depth, int width) { return (depth * width + 2 * kLanes - 1) / kLanes * kLanes; }
 
-typedef Real Quad __attribute__((vector_size(4 * sizeof(Real))));
+// Elements of one lane that are turned at once: a square of as many lanes and k.
+template <class T>
+struct Side {
+  static constexpr int n = sizeof(T) == 2 ? 8 : 4;
+  typedef T Run __attribute__((vector_size(n * sizeof(T))));
+};
 
-// Four lanes x four k, turned: the columns of the square go to `to`, `stride` apart. By reference: a vector wider than the baseline's
-// registers has no agreed way of being passed.
-ROTE_INLINE void store_turned(Real* to, int64_t stride, const Quad (&square)[4]) {
-  const Quad ab_low = __builtin_shufflevector(square[0], square[1], 0, 4, 1, 5), ab_high = __builtin_shufflevector(square[0], square[1], 2, 6, 3, 7);
-  const Quad cd_low = __builtin_shufflevector(square[2], square[3], 0, 4, 1, 5), cd_high = __builtin_shufflevector(square[2], square[3], 2, 6, 3, 7);
-  const Quad turned[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                          __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) __builtin_memcpy(to + i * stride, &turned[i], sizeof(Quad));
+// By reference: a vector wider than the baseline's registers has no agreed way of being passed.
+template <class Run>
+ROTE_INLINE void zip(const Run& a, const Run& b, Run& low, Run& high) {
+  if constexpr (sizeof(Run) / sizeof(a[0]) == 8) {
+    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11), high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else {
+    low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  }
 }
 
-// Lanes that are contiguous along k are turned in squares of 4, rightmost squares first because theirs are the stores that spill.
-// Squares run along 16 k before the next lanes: one cache line of each. `n` lanes exist, `lane` apart.
-__attribute__((noinline)) inline void pack_turned(Real* panel, int width, const Real* p, int64_t lane, int64_t n, int64_t depth) {
-  const int64_t whole = depth / 4 * 4;
-  for (int64_t line = 0; line < whole; line += 16) {
-    const int64_t end = line + 16 < whole ? line + 16 : whole;
-    for (int64_t l = (width - 1) / 4 * 4; l >= 0; l -= 4) {
-      const Real* rows = p + l * lane;
-      for (int64_t k = line; k < end; k += 4) {
-        Quad square[4] = {};
+// The columns of the square go to `to`, `stride` apart. Zipping its upper half with its lower one rotates the bits of (lane, k) by one: once for each
+// bit of the lane turns the square.
+template <class T>
+ROTE_INLINE void store_turned(T* to, int64_t stride, typename Side<T>::Run (&square)[Side<T>::n]) {
+  constexpr int n = Side<T>::n;
+#pragma GCC unroll 3
+  for (int bit = 1; bit < n; bit *= 2) {
+    typename Side<T>::Run zipped[n];
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i)
-          if (l + i < n) __builtin_memcpy(&square[i], rows + i * lane + k, sizeof(Quad));
+    for (int i = 0; i < n / 2; ++i) zip(square[i], square[i + n / 2], zipped[2 * i], zipped[2 * i + 1]);
+#pragma GCC unroll 8
+    for (int i = 0; i < n; ++i) square[i] = zipped[i];
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * stride, &square[i], sizeof square[i]);
+}
+
+// Lanes that are contiguous along k are turned in squares, rightmost squares first because theirs are the stores that spill.
+// Squares run along a cache line of each lane before the next lanes. `n` lanes exist, `lane` apart.
+template <class T>
+__attribute__((noinline)) void turn(T* panel, int width, const T* p, int64_t lane, int64_t n, int64_t depth) {
+  constexpr int64_t kSide = Side<T>::n, kLine = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t whole = depth / kSide * kSide;
+  for (int64_t line = 0; line < whole; line += kLine) {
+    const int64_t end = line + kLine < whole ? line + kLine : whole;
+    for (int64_t l = (width - 1) / kSide * kSide; l >= 0; l -= kSide) {
+      const T* rows = p + l * lane;
+      for (int64_t k = line; k < end; k += kSide) {
+        typename Side<T>::Run square[kSide] = {};
+#pragma GCC unroll 8
+        for (int i = 0; i < kSide; ++i)
+          if (l + i < n) __builtin_memcpy(&square[i], rows + i * lane + k, sizeof square[i]);
         store_turned(panel + k * width + l, width, square);
       }
     }
   }
   for (int64_t k = whole; k < depth; ++k)
-    for (int64_t l = 0; l < width; ++l) panel[k * width + l] = l < n ? p[l * lane + k] : Real(0);
+    for (int64_t l = 0; l < width; ++l) panel[k * width + l] = l < n ? p[l * lane + k] : T(0);
 }
 
-// The same of elements that are converted first, some k of all lanes at a time, in memory that stays in the nearest cache.
+// Lanes that are contiguous along k. Elements that are converted are turned first, some k at a time, in memory that stays in the nearest cache.
 template <class Source>
 void pack_turned(Real* panel, int width, const typename Source::Element* p, int64_t lane, int64_t n, int64_t depth) {
-  constexpr int64_t kRun = 64, kMostLanes = 32;
-  alignas(64) Real rows[kMostLanes * kRun];
-  n = n < width ? n : width;
-  for (int64_t begin = 0; begin < depth; begin += kRun) {
-    const int64_t count = depth - begin < kRun ? depth - begin : kRun;
-    for (int64_t l = 0; l < n; ++l)
-      for (int64_t k = 0; k < count; k += kLanes) store(rows + l * kRun + k, Source::load(p + l * lane + begin + k, static_cast<int>(count - k)));
-    pack_turned(panel + begin * width, width, rows, kRun, n, count);
+  if constexpr (__is_same(Source, Plain)) {
+    turn(panel, width, p, lane, n, depth);
+  } else {
+    constexpr int64_t kRun = 64, kMostLanes = 32;
+    alignas(64) typename Source::Element turned[kMostLanes * kRun + kLanes];
+    for (int64_t begin = 0; begin < depth; begin += kRun) {
+      const int64_t count = depth - begin < kRun ? depth - begin : kRun;
+      turn(turned, width, p + begin, lane, n, count);
+      for (int64_t i = 0; i < count * width; i += kLanes) store(panel + begin * width + i, Source::load(turned + i));
+    }
   }
 }
 
@@ -121,7 +146,6 @@ ROTE_INLINE void pack_from(const Panels& to, const Operand& from, int64_t begin,
     const int64_t first = panel * to.width;
     const auto* const p = static_cast<const typename Source::Element*>(from.x.p) + first * from.lane;
     if (from.step != 1) pack_any<Source>(at, width, from, first, end);
-    else if constexpr (__is_same(Source, Plain)) pack_turned(at, width, p, from.lane, from.count - first, end);
     else pack_turned<Source>(at, width, p, from.lane, from.count - first, end);
   }
 }

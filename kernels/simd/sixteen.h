@@ -16,12 +16,12 @@ struct Bf16 {
   static ROTE_INLINE Int narrowed(Vec v) {
     const Int u = bits(v);
     const Int nearest_even = shr(u + Int(0x7FFF) + (shr(u, 16) & Int(1)), 16);
-    return select(Int(kInfinityBits) < (u & Int(kMagnitudeBits)), Int(0x7FC0), nearest_even);
+    return select(isnan(v), Int(0x7FC0), nearest_even);
   }
   static ROTE_INLINE Vec rounded(Vec v) {  // there and back
     const Int u = bits(v);
     const Int nearest_even = (u + Int(0x7FFF) + (shr(u, 16) & Int(1))) & Int(static_cast<Bits>(0xFFFF0000u));
-    return from_bits(select(Int(kInfinityBits) < (u & Int(kMagnitudeBits)), Int(0x7FC00000), nearest_even));
+    return from_bits(select(isnan(v), Int(0x7FC00000), nearest_even));
   }
 };
 
