@@ -229,6 +229,8 @@ std::optional<DType> TrainingArguments::full_eval_dtype() const {
   return std::nullopt;
 }
 
+bool TrainingArguments::debugs_overflow() const { return std::find(debug.begin(), debug.end(), "underflow_overflow") != debug.end(); }
+
 int64_t TrainingArguments::checkpointed_layers() const {
   if (!activation_checkpointing.value_or(gradient_checkpointing)) return 0;
   const Value* every = activation_checkpointing_kwargs ? activation_checkpointing_kwargs->find("every_n_layers") : nullptr;

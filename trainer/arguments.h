@@ -153,6 +153,7 @@ struct TrainingArguments {
   std::string best_metric_key() const;
   // Of how many layers the first keeps its inputs only: every_n_layers; 0: activation checkpointing is off.
   int64_t checkpointed_layers() const;
+  bool debugs_overflow() const;  // --debug underflow_overflow
   std::optional<DType> autocast_dtype() const;   // of mixed precision in training and evaluation; none: f32
   std::optional<DType> full_eval_dtype() const;  // that the whole model takes for an evaluation outside of training
   // The optimizer that `optim` stands for: adamw_torch for adamw_torch_xla.

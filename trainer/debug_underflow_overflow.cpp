@@ -80,39 +80,89 @@ void DebugUnderflowOverflow::print(const std::string& text) const {
   else std::printf("%s\n", text.c_str());
 }
 
-void DebugUnderflowOverflow::begin_batch() { frame_ += str("\n\n", kMargin, " *** Starting batch number=", batch_, " ***\n", kColumns, "\n"); }
+void DebugUnderflowOverflow::begin_batch() { header_ = str("\n\n", kMargin, " *** Starting batch number=", batch_, " ***\n", kColumns, "\n"); }
+
+bool DebugUnderflowOverflow::is_traced() const { return std::find(trace_.begin(), trace_.end(), shown_batch_) != trace_.end(); }
+
+void DebugUnderflowOverflow::begin_frame(const std::string& title) { frame_ = str(kMargin, " ", title); }
+
+void DebugUnderflowOverflow::keep_frame() {
+  if (is_traced()) frames_.clear();
+  frames_.push_back(std::move(frame_));
+  if (frames_.size() > max_frames_) frames_.pop_front();
+  if (!is_traced()) return;
+  for (const std::string& frame : frames_) print(frame);
+  frames_.clear();
+}
+
+void DebugUnderflowOverflow::end_frame(bool ends_run) {
+  if (!found_ || is_traced()) return;
+  dump();
+  found_ = false;
+  if (ends_run)
+    throw NonFiniteError(
+        "DebugUnderflowOverflow: inf/nan detected, aborting as there is no point running further. Please scroll up above this traceback to see the activation values prior to "
+        "this event.");
+}
 
 void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watched, const std::vector<nn::CallValue>& inputs, const nn::CallValue& output) {
-  const bool is_traced = std::find(trace_.begin(), trace_.end(), batch_) != trace_.end();
-  if (is_traced) frames_.clear();
   if (!begun_) begin_batch();
   begun_ = true;
   shown_batch_ = batch_;
   const bool is_last = &module == &model_;
   if (is_last) ++batch_;
 
-  frame_ += str(kMargin, " ", watched.name, " ", module.class_name());
+  if (!header_.empty()) found_ = false;  // what a traced batch has shown ends no other
+  const std::string title = watched.name + " " + module.class_name();
+  begin_frame(title);
+  frame_ = std::exchange(header_, "") + frame_;
   for (const auto& [name, param] : module.own_parameters()) add_tensor(param, name);
   for (size_t i = 0; i < inputs.size(); ++i) add_tensors(inputs[i], str("input[", i, "]"), 0);
   add_tensors(output, "output", 2);
-  frames_.push_back(std::move(frame_));
-  frame_.clear();
-  if (frames_.size() > max_frames_) frames_.pop_front();
-
-  if (is_traced) {
-    for (const std::string& frame : frames_) print(frame);
-    frames_.clear();
-  }
+  keep_frame();
   if (is_last) begin_batch();
-  if (found_ && !is_traced) {
-    dump();
-    throw NonFiniteError(
-        "DebugUnderflowOverflow: inf/nan detected, aborting as there is no point running further. Please scroll up above this traceback to see the activation values prior to "
-        "this event.");
-  }
-  if (is_last && is_traced) found_ = false;
+  if (watches_backward_) watch_gradients(output, title + " backward", "grad_output");
+  end_frame(true);
   if (abort_after_ && batch_ > *abort_after_)
     throw StateError(str("DebugUnderflowOverflow: aborting after ", batch_, " batches due to `abort_after_batch_num=", *abort_after_, "` arg"));
+}
+
+void DebugUnderflowOverflow::watch_backward(bool ends_run) {
+  backward_ends_run_ = ends_run;
+  if (std::exchange(watches_backward_, true)) return;
+  for (const auto& [name, param] : model_.named_parameters()) watch_gradient(param, name + " Parameter backward", "grad");
+}
+
+void DebugUnderflowOverflow::watch_gradients(const nn::CallValue& value, const std::string& title, const std::string& context) {
+  if (value.kind == nn::CallValue::Kind::tensor) watch_gradient(value.tensor, title, context);
+  for (size_t i = 0; i < value.items.size(); ++i) watch_gradients(value.items[i], title, str(context, "[", i, "]"));
+}
+
+void DebugUnderflowOverflow::watch_gradient(const Tensor& x, const std::string& title, const std::string& context) {
+  if (!needs_gradient(x)) return;
+  register_hook(x, [this, alive = std::weak_ptr(alive_), title, context](const Tensor& dx) {
+    if (alive.expired()) return Tensor();
+    begin_frame(title);
+    add_tensor(dx, context);
+    keep_frame();
+    end_frame(backward_ends_run_);
+    return Tensor();
+  });
+}
+
+void DebugUnderflowOverflow::look_at_update(const optim::Optimizer& optimizer) {
+  const optim::NamedState state = optimizer.state_tensors();
+  for (const optim::Group& group : optimizer.groups())
+    for (const auto& [name, param] : group.params) {
+      if (!param.grad().defined()) continue;
+      begin_frame(name + " Parameter update");
+      add_tensor(param, "parameter");
+      add_tensor(param.grad(), "grad");
+      for (const auto& [key, tensor] : state)
+        if (key.starts_with(name + ".")) add_tensor(tensor, key.substr(name.size() + 1));
+      keep_frame();
+      end_frame(true);
+    }
 }
 
 // depth: how many levels of tuples are looked into.
@@ -144,7 +194,7 @@ void DebugUnderflowOverflow::add_tensor(const Tensor& x, const std::string& cont
 
 void DebugUnderflowOverflow::dump() {
   print(str("\nDetected inf/nan during batch_number=", shown_batch_));
-  print(str("Last ", frames_.size(), " forward frames:"));
+  print(str("Last ", frames_.size(), watches_backward_ ? " frames:" : " forward frames:"));
   print(kColumns);
   for (const std::string& frame : frames_) print(frame);
   print("\n\n");

@@ -138,7 +138,8 @@ TrainOutput Trainer::run_training(const TrainCall& call) {
     run.profile = std::make_unique<Profile>(
         args_.output_dir + "/profile/train.json",
         ProfileWindow{options_.rote.profiling_warmup_steps, options_.rote.profiling_steps, options_.rote.profiling_record_shapes});
-  if (std::find(args_.debug.begin(), args_.debug.end(), "underflow_overflow") != args_.debug.end()) run.debug = std::make_unique<DebugUnderflowOverflow>(*model_);
+  if (args_.debugs_overflow()) run.debug = std::make_unique<DebugUnderflowOverflow>(*model_);
+  if (options_.rote.debug_backward) run.debug->watch_backward(!args_.fp16);
   if (args_.neftune_noise_alpha) run.neftune = std::make_unique<Neftune>(*model_, *args_.neftune_noise_alpha);
   state_ = TrainerState{};
   state_.max_steps = run.total_updates;

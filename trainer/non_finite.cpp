@@ -30,6 +30,7 @@ bool Trainer::make_step(const Run& run, const Window& window) {
   clear_status();
   const bool applied = (scaler_ ? scaler_->step(*optimizer_, options) : optimizer_->step(options)) == optim::StepResult::applied;
   if (applied) {
+    if (options_.rote.debug_backward) run.debug->look_at_update(*optimizer_);
     const std::optional<StatusRecord> bad = first_non_finite();
     ROTE_CHECK(!bad, NonFiniteError, "non-finite: step ", state_.global_step + 1, ", ", describe(*bad),
                "; the update itself overflowed and the weights are damaged. Resume from the checkpoint before, with a lower --learning_rate.");

@@ -21,6 +21,7 @@ const ArgumentTable<RoteArguments>& RoteArguments::table() {
           field(&R::max_nonfinite_steps,
                 {.name = "max_nonfinite_steps", .help = "in a row that may be skipped so, 0 for any number; one more ends the run", .unit = "updates", .at_least = 0, .below = kMany}),
           field(&R::log_numerics, {.name = "log_numerics", .help = "largest magnitudes, headroom and underflow of each module in output_dir/numerics.jsonl with each log, for rote numerics"}),
+          field(&R::debug_backward, {.name = "debug_backward", .help = "with --debug underflow_overflow: frames of gradients and updates too"}),
           field(&R::trace_hashes, {.name = "trace_hashes", .help = "hashes of each update in output_dir/trace.bin, for rote diff and rote replay: of gradients and parameters, of modules' results too, of ops' too"}),
           field(&R::include_tokens_per_second, {.name = "include_tokens_per_second", .help = "train_tokens_per_second at the end"}),
           field(&R::throughput_warmup_steps,

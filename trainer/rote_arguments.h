@@ -36,6 +36,7 @@ struct RoteArguments {
   NonFinitePolicy on_nonfinite = NonFinitePolicy::stop;
   int64_t max_nonfinite_steps = 10;  // in a row that are skipped; 0: any number
   bool log_numerics = false;
+  bool debug_backward = false;
 
   // Of version 4 and of the Gaudi trainer.
   bool include_tokens_per_second = false;

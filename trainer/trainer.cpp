@@ -100,6 +100,8 @@ void check_options(nn::Model& model, const TrainingArguments& args, const Traine
              "Trainer: compute_batch_metrics is given without --batch_eval_metrics; set it, or give compute_metrics.");
   ROTE_CHECK(!data::is_rebalanced(args.train_sampling_strategy) || !args.auto_find_batch_size, ArgumentError,
              "auto_find_batch_size: the batches of --train_sampling_strategy batch_rebalance have no one size to be halved; give one of the two.");
+  ROTE_CHECK(!options.rote.debug_backward || args.debugs_overflow(), ArgumentError,
+             "debug_backward: adds to the frames of --debug underflow_overflow, which is not given; give both.");
   const ArithmeticGuard found(options.rote.arithmetic);
   ROTE_CHECK(options.rote.arithmetic == Arithmetic::ac1 || !args.full_determinism, ArgumentError,
              "arithmetic: fast is asked for with --full_determinism, but its bits depend on the library, the machine and the threads; leave out one of the two.");

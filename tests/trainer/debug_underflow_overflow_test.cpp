@@ -9,6 +9,7 @@
 #include "autograd/ops.h"
 #include "nn/linear.h"
 #include "nn/models/t5.h"
+#include "optim/sgd.h"
 #include "tests/trainer/small_run.h"
 #include "trainer/debug_underflow_overflow.h"
 
@@ -123,6 +124,80 @@ TEST_CASE("debug: the worked example of the contract, byte for byte") {
   CHECK(text == kWorkedExample);
 }
 
+namespace {
+
+// y = x·w, and 1e60 times that: finite for a small w, which its gradient is not.
+struct Steep : nn::Layer<Steep> {
+  nn::Linear fc{1, 1, {.bias = false}};
+  Steep() {
+    add_modules({{"fc", fc}});
+    copy_elements(fc.weight, from_values({1, 1}, std::vector<float>{2e-38f}));
+  }
+  Tensor forward(const Tensor& x) { return mul(mul(fc(x), 1e30), 1e30); }
+};
+
+}  // namespace
+
+TEST_CASE("debug: with watch_backward the frames go on through the backward, where an overflow ends the run") {
+  Steep model;
+  std::string text;
+  DebugUnderflowOverflow debug(model, 21, {}, {}, [&](const std::string& line) { text += line; });
+  debug.watch_backward();
+  const Tensor y = model(from_values({1, 1}, std::vector<float>{1}));
+  CHECK(text.empty());
+  CHECK(refusal([&] { backward(y); }).find("DebugUnderflowOverflow: inf/nan detected, aborting") == 0);
+  CHECK(text == R"(grad_output has infs
+
+Detected inf/nan during batch_number=0
+Last 4 frames:
+abs min  abs max  metadata
+
+
+                  *** Starting batch number=0 ***
+abs min  abs max  metadata
+                  fc Linear
+2.00e-38 2.00e-38 weight
+1.00e+00 1.00e+00 input[0]
+2.00e-38 2.00e-38 output
+                   Steep
+1.00e+00 1.00e+00 input[0]
+2.00e+22 2.00e+22 output
+                   Steep backward
+1.00e+00 1.00e+00 grad_output
+                  fc Linear backward
+     inf      inf grad_output
+
+
+
+)");
+}
+
+TEST_CASE("debug: a gradient that a loss scale answers for ends no run; an update shows gradient and state; without watch_backward there is neither") {
+  Steep model;
+  const Tensor one = from_values({1, 1}, std::vector<float>{1});
+  std::string text;
+  {
+    DebugUnderflowOverflow debug(model, 21, {}, {}, [&](const std::string& line) { text += line; });
+    debug.watch_backward(false);
+    backward(model(one));
+    CHECK(text.find("                  fc Linear backward\n     inf      inf grad_output\n") != std::string::npos);
+    CHECK(text.find("                  fc.weight Parameter backward\n     inf      inf grad\n") != std::string::npos);
+
+    fill(model.fc.weight.grad(), 3);
+    optim::Sgd optimizer(model.named_parameters(), {.lr = 1, .momentum = 0.5});
+    optimizer.step();
+    debug.look_at_update(optimizer);
+    REQUIRE(debug.frames().size() == 1);
+    CHECK(debug.frames()[0] == "                  fc.weight Parameter update\n3.00e+00 3.00e+00 parameter\n3.00e+00 3.00e+00 grad\n3.00e+00 3.00e+00 momentum_buffer");
+  }
+  text.clear();
+  fill(model.fc.weight, 2e-38f);
+  DebugUnderflowOverflow plain(model, 21, {}, {}, [&](const std::string& line) { text += line; });
+  backward(model(one));  // the hooks of the one before are asleep
+  CHECK(text.empty());
+  CHECK(plain.frames().size() == 2);
+}
+
 TEST_CASE("debug: traced batches are printed as they run, and a number of batches ends the run") {
   M model;
   std::string text;
@@ -212,6 +287,23 @@ TEST_CASE("--debug underflow_overflow: the run ends where Inf or NaN shows, with
   for (auto& [name, param] : broken.model->named_parameters())
     if (name == "classifier.weight") fill(param, INFINITY);
   CHECK(refusal([&] { broken.trainer->train(); }).find("DebugUnderflowOverflow: inf/nan detected") == 0);
+}
+
+TEST_CASE("--debug_backward: leaves the bits of a run, with --fp16 too, and is nothing without --debug underflow_overflow") {
+  const TempFolder folder;
+  TrainingArguments args = quiet_args(folder.path());
+  const auto run = [&](bool debugs) {
+    args.debug = debugs ? std::vector<std::string>{"underflow_overflow"} : std::vector<std::string>{};
+    SmallRun small(args, {.trainer = {.rote = {.initial_scale_power = 4, .debug_backward = debugs}}});
+    small.trainer->train();
+    return small.hash();
+  };
+  CHECK(run(true) == run(false));
+  args.fp16 = true;
+  CHECK(run(true) == run(false));
+  args.debug = {};
+  CHECK(refusal([&] { SmallRun small(args, {.trainer = {.rote = {.debug_backward = true}}}); }) ==
+        "debug_backward: adds to the frames of --debug underflow_overflow, which is not given; give both.");
 }
 
 }  // namespace rote::testing
