@@ -26,7 +26,13 @@ std::string short_type_name(const std::type_info& type) {
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }
 
-std::string Module::class_name() const { return short_type_name(typeid(*this)); }
+std::string Module::class_name() const { return class_name_.empty() ? short_type_name(typeid(*this)) : class_name_; }
+
+void Module::rename_classes(const std::string& from, const std::string& to) {
+  walk("", [&](const std::string&, Module& module) {
+    if (const std::string name = module.class_name(); name.starts_with(from)) module.class_name_ = to + name.substr(from.size());
+  });
+}
 
 struct Module::Hooks {
   struct One {

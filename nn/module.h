@@ -72,7 +72,7 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // The name of the user's struct, without namespaces.
+  // The name of the user's struct, without namespaces, or the one that rename_classes gave.
   virtual std::string class_name() const;
 
   // Own parameters first, then those of the children in order; a tensor reached twice is named once, by its first name.
@@ -131,6 +131,8 @@ class Module {
   void add_saved_buffers(std::initializer_list<TensorRef> tensors);
   void add_modules(std::initializer_list<ModuleRef> modules);
   void add_module(const std::string& name, Module& module);
+  // Here and below, classes whose names begin with `from` are called by the rest behind `to`: a family that is made of another's parts.
+  void rename_classes(const std::string& from, const std::string& to);
   // A list only holds its children: whoever holds the list calls them, so that its name goes into theirs ("layer.0").
   virtual bool is_called() const { return true; }
 
@@ -159,6 +161,7 @@ class Module {
   std::shared_ptr<Hooks> hooks_;  // none: a call costs nothing more
   std::vector<Leaf> parameters_, buffers_;
   std::vector<Child> children_;
+  std::string class_name_;  // in place of the struct's
   std::string component_;  // what a call of this module adds to the module path
   bool training_ = true;
 };

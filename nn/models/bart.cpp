@@ -124,6 +124,7 @@ BartStack::BartStack(const BartConfig& c, bool decoder)
       dropout(c.dropout) {
   for (int64_t i = 0; i < (decoder ? c.decoder_layers : c.encoder_layers); ++i) layers.add(c, decoder);
   add_modules({{"embed_tokens", embed_tokens}, {"embed_positions", embed_positions}, {"layers", layers}, {"layernorm_embedding", layernorm_embedding}, {"dropout", dropout}});
+  rename_classes("BartStack", decoder ? "BartDecoder" : "BartEncoder");
 }
 
 ModelOutput BartStack::forward(const Tensor& ids, const DecoderSurroundings& in, bool with_states) {

@@ -42,6 +42,7 @@ struct DistilBertEmbeddings : Layer<DistilBertEmbeddings> {
   Dropout dropout;
 
   explicit DistilBertEmbeddings(const DistilBertConfig& c);
+  std::string class_name() const override { return "Embeddings"; }
   const bool sinusoidal;
   Tensor forward(const Tensor& input_ids);  // [B,T] -> [B,T,C]
   void init_own(const std::function<bool(const char*)>& takes, const std::string& name, double std) override;
@@ -63,6 +64,7 @@ struct DistilBertFFN : Layer<DistilBertFFN> {
   const int64_t chunk;
 
   explicit DistilBertFFN(const DistilBertConfig& c);
+  std::string class_name() const override { return "FFN"; }
   Tensor forward(const Tensor& x);
 };
 
@@ -72,6 +74,7 @@ struct DistilBertBlock : Layer<DistilBertBlock> {
   DistilBertFFN ffn;
 
   explicit DistilBertBlock(const DistilBertConfig& c);
+  std::string class_name() const override { return "TransformerBlock"; }
   AttentionResult forward(const Tensor& x, const Tensor& mask, bool with_probabilities);
 };
 
@@ -79,6 +82,7 @@ struct DistilBertTransformer : Layer<DistilBertTransformer> {
   ModuleList<DistilBertBlock> layer;
 
   explicit DistilBertTransformer(const DistilBertConfig& c);
+  std::string class_name() const override { return "Transformer"; }
   ModelOutput forward(const Tensor& x, const Tensor& mask, bool with_states, bool with_probabilities);
 };
 

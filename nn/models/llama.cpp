@@ -156,6 +156,10 @@ LlamaModel::LlamaModel(std::shared_ptr<LlamaConfig> config)
       rotary(config->rope_parameters, config->head_width(), config->max_position_embeddings) {
   for (int64_t i = 0; i < config->num_hidden_layers; ++i) layers.add(*config, static_cast<size_t>(i));
   add_modules({{"embed_tokens", embed_tokens}, {"layers", layers}, {"norm", norm}});
+  std::string family = config->model_type;  // llama, mistral or qwen3
+  family[0] = static_cast<char>(family[0] - 'a' + 'A');
+  rename_classes("RMSNorm", family + "RMSNorm");
+  rename_classes("Llama", family);
   initialise();
 }
 

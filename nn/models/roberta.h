@@ -23,7 +23,7 @@ struct RobertaConfig : BertConfig {
 // position_ids by default: pad_token_id + 1, + 2, … over the tokens that are not padding, pad_token_id for those that are.
 struct RobertaModel : BertModel {
   using ConfigType = RobertaConfig;
-  explicit RobertaModel(std::shared_ptr<RobertaConfig> config, BertModelOptions options = {}) : BertModel(std::move(config), options) {}
+  explicit RobertaModel(std::shared_ptr<RobertaConfig> config, BertModelOptions options = {}) : BertModel(std::move(config), options) { rename_classes("Bert", "Roberta"); }
   ModelOutput forward(const Batch& in) override;
 };
 
