@@ -12,6 +12,7 @@
 #include "trainer/arguments.h"
 #include "trainer/json_text.h"
 #include "trainer/python_text.h"
+#include "trainer/trackers/trackers.h"
 
 namespace rote {
 
@@ -188,6 +189,16 @@ void resolve_workers(T& args, std::vector<std::string>& faults) {
     faults.push_back("--dataloader_prefetch_factor: is given, but --dataloader_num_workers is 0; there is nothing that could fetch ahead.");
 }
 
+void resolve_trackers(T& args) {
+  std::vector<std::string> trackers;
+  for (const std::string& name : args.report_to) {
+    const std::vector<std::string> meant = name == "all" ? available_trackers() : name == "none" ? std::vector<std::string>{} : std::vector<std::string>{name};
+    for (const std::string& one : meant)
+      if (std::find(trackers.begin(), trackers.end(), one) == trackers.end()) trackers.push_back(one);
+  }
+  args.report_to = std::move(trackers);
+}
+
 }  // namespace
 
 std::vector<std::string> apply_rules(T& args) {
@@ -198,7 +209,7 @@ std::vector<std::string> apply_rules(T& args) {
     faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
   resolve_steps(args, faults);
   resolve_best_model(args, faults);
-  std::erase_if(args.report_to, [](const std::string& name) { return name == "none" || name == "all"; });  // all = every writer that is there
+  resolve_trackers(args);
   resolve_accelerator_config(args, faults);
   resolve_checkpointing(args, faults);
   check_precision(args, faults);

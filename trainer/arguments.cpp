@@ -37,7 +37,7 @@ constexpr FieldAction kMap = FieldAction::map, kIgnore = FieldAction::ignore, kR
 
 constexpr const char* kNoHub = "since nothing is pushed to a hub";
 constexpr const char* kNoPython = "since it is a Python package";
-constexpr const char* kNoTracker = "since the trackers' writers are not there yet";
+constexpr const char* kNoSpace = "since it needs the Hugging Face hub";
 constexpr const char* kNoWorkers = "since batches are made by the threads of the process";
 constexpr const char* k8Bit = "since states of 8 or 4 bits are not built";
 constexpr const char* kLowRank = "since low-rank optimizers are not built";
@@ -82,8 +82,8 @@ constexpr WordRule kOptimRules[] = {
 };
 constexpr const char* kNoWriter = "since its writer is not there yet";
 constexpr WordRule kReporterRules[] = {
-    {"tensorboard", kReject, kNoWriter}, {"wandb", kReject, kNoWriter},  {"mlflow", kReject, kNoWriter},   {"comet_ml", kReject, kNoWriter},
-    {"clearml", kReject, kNoWriter},     {"swanlab", kReject, kNoWriter}, {"trackio", kReject, kNoWriter},  {"dvclive", kReject, kNoWriter},
+    {"wandb", kReject, kNoWriter},       {"mlflow", kReject, kNoWriter},   {"comet_ml", kReject, kNoWriter},
+    {"clearml", kReject, kNoWriter},     {"swanlab", kReject, kNoWriter}, {"dvclive", kReject, kNoWriter},
     {"dagshub", kReject, kNoWriter},     {"azure_ml", kReject, kNoWriter}, {"codecarbon", kReject, kNoWriter}, {"flyte", kReject, kNoWriter},
     {"kubeflow", kReject, kNoWriter},    {"neptune", kReject, "since the service has ended"},
 };
@@ -94,7 +94,7 @@ constexpr WordRule kBackendRules[] = {{"cpu_amp", kIgnore, kOwnAutocast}, {"hpu_
 constexpr WordRule kOptLevelRules[] = {{"O0", kReject, kNoPython}, {"O2", kReject, kNoPython}, {"O3", kReject, kNoPython}};
 
 const std::vector<std::string>& reporter_words() {
-  static const std::vector<std::string> words = {"none", "all"};
+  static const std::vector<std::string> words = {"none", "all", "tensorboard", "trackio"};
   return words;
 }
 const std::vector<std::string>& metric_words() {
@@ -189,10 +189,10 @@ ArgumentTable<T> make_table() {
           field(&T::disable_tqdm, {.name = "disable_tqdm", .help = "print log lines instead of a progress bar"}),
           field(&T::report_to, {.name = "report_to", .help = "trackers to write to", .words = reporter_words, .rules = kReporterRules, .one_word = true}),
           field(&T::run_name, {.name = "run_name", .help = "name of the run for trackers"}),
-          memberless<T>({.name = "project", .action = kReject, .reason = kNoTracker}, std::string("huggingface")),
-          memberless<T>({.name = "trackio_space_id", .action = kReject, .reason = kNoTracker}, Value()),
-          memberless<T>({.name = "trackio_bucket_id", .action = kReject, .reason = kNoTracker}, Value()),
-          memberless<T>({.name = "trackio_static_space_id", .action = kReject, .reason = kNoTracker}, Value()),
+          field(&T::project, {.name = "project", .help = "of the run, for trackio"}),
+          memberless<T>({.name = "trackio_space_id", .action = kReject, .reason = kNoSpace}, Value()),
+          memberless<T>({.name = "trackio_bucket_id", .action = kReject, .reason = kNoSpace}, Value()),
+          memberless<T>({.name = "trackio_static_space_id", .action = kReject, .reason = kNoSpace}, Value()),
           field(&T::eval_strategy, {.name = "eval_strategy", .help = "when to evaluate during training", .enum_name = "IntervalStrategy"}),
           field(&T::eval_steps, {.name = "eval_steps",
                                  .help = "between two evaluations, below 1 a share of the run; else logging_steps",
@@ -273,6 +273,7 @@ ArgumentTable<T> make_table() {
           [](T& args, const bool& on) { if (on) args.train_sampling_strategy = data::SamplingStrategy::group_by_length; }),
           older_name<T, bool>({.name = "include_inputs_for_metrics", .maps_to = "include_for_metrics", .adds = true}, include_inputs),
           older_name<T, bool>({.name = "split_batches", .maps_to = "accelerator_config", .adds = true}, split_batches),
+          field(&T::logging_dir, {.name = "logging_dir", .help = "of TensorBoard's files; by default output_dir/runs/TIME_HOST", .beside = true}),
           memberless<T>({.name = "overwrite_output_dir", .action = kIgnore, .reason = "since a run goes on only by --resume_from_checkpoint", .beside = true}, false),
           memberless<T>({.name = "save_safetensors", .rules = kSafetensorsRules, .action = kIgnore, .reason = "since weights are always saved as safetensors", .beside = true}, true),
           memberless<T>({.name = "use_mps_device", .action = kReject, .reason = kNoDevice, .beside = true}, false),

@@ -78,6 +78,8 @@ struct TrainingArguments {
   std::optional<bool> disable_tqdm = {};  // absent: resolved() follows log_level
   std::vector<std::string> report_to = {};
   std::optional<std::string> run_name = {};
+  std::string project = "huggingface";
+  std::optional<std::string> logging_dir = {};
   IntervalStrategy eval_strategy = IntervalStrategy::no;
   std::optional<Number> eval_steps = {};  // absent: resolved() takes logging_steps where it is needed
   Number eval_delay = 0;

@@ -23,6 +23,7 @@
 #include "trainer/jit_checkpoint.h"
 #include "trainer/json_text.h"
 #include "trainer/progress.h"
+#include "trainer/trackers/trackers.h"
 
 namespace rote {
 
@@ -150,6 +151,7 @@ Trainer::Trainer(std::unique_ptr<nn::Model> own, nn::Model* model, const Trainin
     config->others["use_cache"] = args_.use_cache ? "true" : "false";
   handler_.add(std::make_shared<DefaultFlowCallback>());
   if (args_.enable_jit_checkpoint) handler_.add(std::make_shared<JitCheckpointCallback>());
+  for (const std::string& name : args_.report_to) handler_.add(tracker_callback(name));
   for (const auto& callback : options_.callbacks) handler_.add(callback);
   if (args_.disable_tqdm.value_or(false)) handler_.add(std::make_shared<PrinterCallback>());
   else handler_.add(std::make_shared<ProgressCallback>());

@@ -156,7 +156,8 @@ TEST_CASE("names that cannot be used take their default, and any other value is 
                          {"--tpu_num_cores", "8"},
                          {"--optim", "adamw_8bit"},
                          {"--optim", "galore_adamw"},
-                         {"--report_to", "tensorboard"}};
+                         {"--report_to", "wandb"},
+                         {"--trackio_space_id", "me/space"}};
   for (const Words& words : lines) {
     CAPTURE(words[0]);
     const std::string fault = fault_of(words);

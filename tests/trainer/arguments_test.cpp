@@ -105,7 +105,7 @@ TEST_CASE("arguments: each rule refuses with one sentence that names the argumen
   CHECK(faults_of(T{.logging_strategy = IntervalStrategy::no, .logging_steps = 0, .eval_strategy = steps}).find("--eval_steps: is needed with") == 0);
   CHECK(faults_of(T{.report_to = {"wandb"}}) == "--report_to: wandb cannot be used, since its writer is not there yet.\n");
   CHECK(faults_of(T{.report_to = {"neptune"}}) == "--report_to: neptune cannot be used, since the service has ended.\n");
-  CHECK(faults_of(T{.report_to = {"nune"}}) == "--report_to: there is no nune; did you mean none? The words are none, all.\n");
+  CHECK(faults_of(T{.report_to = {"nune"}}) == "--report_to: there is no nune; did you mean none? The words are none, all, tensorboard, trackio.\n");
 }
 
 TEST_CASE("arguments: the best model needs evaluations that fall on saves") {

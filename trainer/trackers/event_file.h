@@ -1,0 +1,45 @@
+// trainer/trackers/event_file.h — EventFile: the file that TensorBoard reads, events in records with checksums. Knows no Trainer.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+
+namespace rote {
+
+// CRC-32C (Castagnoli) of the bytes.
+uint32_t crc32c(const std::string& bytes);
+
+double seconds_now();  // since 1970
+std::string host_name();
+
+// What is written beside the values; by default of this process and machine.
+struct EventFileOptions {
+  std::function<double()> now = {};  // seconds since 1970
+  std::string host = {};
+  int64_t pid = 0;
+};
+
+// FOLDER/events.out.tfevents.SECONDS.HOST.PID.COUNTER, made with the folder. Throws IoError where that or a write fails.
+class EventFile {
+ public:
+  explicit EventFile(const std::string& folder, const EventFileOptions& options = {});
+
+  void add_scalar(const std::string& tag, float value, int64_t step);
+  // Shown under TAG/text_summary, at step 0.
+  void add_text(const std::string& tag, const std::string& text);
+  void flush();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void write_event(const std::string& content, int64_t step);
+  void write_record(const std::string& payload);
+
+  std::function<double()> now_;
+  std::string path_;
+  std::ofstream out_;
+};
+
+}  // namespace rote

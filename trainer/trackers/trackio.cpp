@@ -1,0 +1,150 @@
+#include "trainer/trackers/trackio.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "kernels/check.h"
+#include "nn/config.h"
+#include "trainer/argument_text.h"
+#include "trainer/arguments.h"
+#include "trainer/json_text.h"
+#include "trainer/python_text.h"
+#include "trainer/trackers/names.h"
+
+namespace rote {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// The model's configuration, overlaid by the arguments, and who began the run when.
+ValueMap config_of(const CallbackContext& context) {
+  ValueMap config;
+  if (context.model != nullptr && context.model->config() != nullptr) config = *parse_json(nn::config_text(*context.model->config()), "config.json").as_map();
+  for (const auto& [name, value] : to_dict(context.args)) config.set(name, value);
+  if (context.model != nullptr) config.set("model/num_parameters", context.model->num_parameters());
+  const std::string user = variable("USER");
+  config.set("_Username", user.empty() ? Value() : Value(user));
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm t = {};
+  gmtime_r(&seconds, &t);
+  char stamp[64];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S+00:00", &t);
+  config.set("_Created", stamp);
+  config.set("_Group", Value());
+  return config;
+}
+
+ValueMap renamed(const ValueMap& metrics) {
+  ValueMap row;
+  for (const auto& [key, value] : metrics)
+    if (!is_of_whole_run(key)) row.set(tracker_name(key), value);
+  return row;
+}
+
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+// What may stand in the name of a file.
+std::string file_name(std::string text) {
+  for (char& c : text)
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '-';
+  return text.empty() || text == "." || text == ".." ? "run" : text;
+}
+
+}  // namespace
+
+TrackioCallback::TrackioCallback() {
+  const std::string url = variable("TRACKIO_SERVER_URL");
+  write_token_ = variable("TRACKIO_WRITE_TOKEN");
+  if (url.empty()) return;
+  address_ = parse_address(url, "TRACKIO_SERVER_URL");
+  const std::string key = "write_token=";
+  if (const size_t at = address_->query.find(key); at != std::string::npos) {
+    const size_t begin = at + key.size();
+    write_token_ = address_->query.substr(begin, address_->query.find('&', begin) - begin);
+  }
+  ROTE_CHECK(write_token_.find_first_of("\r\n") == std::string::npos, ArgumentError, "TRACKIO_WRITE_TOKEN: has more than one line; give the token alone.");
+}
+
+void TrackioCallback::open(const CallbackContext& context) {
+  if (!context.state.is_world_process_zero || server_ || !table_path_.empty()) return;
+  const TrainingArguments& args = context.args;
+  if (run_.empty()) run_ = args.run_name && !args.run_name->empty() ? *args.run_name : std::filesystem::path(args.output_dir).filename().string() + "-" + fresh_id().substr(0, 8);
+  if (address_) server_ = std::make_unique<TrackioServer>(*address_, write_token_, TrackioRun{args.project, run_, config_of(context)});
+  else table_path_ = args.output_dir + "/trackio/" + file_name(run_) + ".csv";
+}
+
+void TrackioCallback::on_log(const CallbackContext& context, TrainerControl&) {
+  if (context.logs == nullptr || !context.state.is_world_process_zero) return;
+  open(context);
+  ValueMap row = renamed(*context.logs);
+  row.set("train/global_step", context.state.global_step);
+  log(std::move(row));
+}
+
+void TrackioCallback::on_predict(const CallbackContext& context, TrainerControl&) {
+  if (context.metrics == nullptr || !context.state.is_world_process_zero) return;
+  open(context);
+  log(renamed(*context.metrics));
+}
+
+void TrackioCallback::log(ValueMap row) {
+  if (server_) return server_->log(std::move(row));
+  if (failed_) return;
+  try {
+    append_to_table(row);
+  } catch (const Error& fault) {
+    failed_ = true;
+    std::fprintf(stderr, "trackio: %s The run goes on without it.\n", fault.what());
+  }
+}
+
+// Written anew where the row has a column that was not there yet.
+void TrackioCallback::append_to_table(const ValueMap& row) {
+  const size_t before = columns_.size();
+  for (const auto& [name, value] : row)
+    if (std::find(columns_.begin(), columns_.end(), name) == columns_.end()) columns_.push_back(name);
+  const bool anew = rows_.empty() || columns_.size() != before;
+  rows_.push_back(row);
+  std::string text;
+  if (anew) {
+    text = "step";
+    for (const std::string& name : columns_) text += "," + cell(name);
+    text += "\n";
+  }
+  for (size_t i = anew ? 0 : rows_.size() - 1; i < rows_.size(); ++i) {
+    text += std::to_string(i);
+    for (const std::string& name : columns_) {
+      const Value* value = rows_[i].find(name);
+      text += "," + (value ? cell(python_str(*value)) : "");
+    }
+    text += "\n";
+  }
+  std::error_code fault;
+  std::filesystem::create_directories(std::filesystem::path(table_path_).parent_path(), fault);
+  std::ofstream out(table_path_, std::ios::binary | (anew ? std::ios::trunc : std::ios::app));
+  out << text << std::flush;
+  ROTE_CHECK(!fault && out.good(), IoError, "write ", table_path_, ": the disk is full or the folder cannot be written.");
+}
+
+void TrackioCallback::on_train_end(const CallbackContext& context, TrainerControl&) {
+  server_.reset();
+  if (!table_path_.empty() && !failed_ && !rows_.empty())
+    std::fprintf(stderr, "trackio: the run is in %s; trackio.import_csv(path, project=\"%s\") shows it, and with TRACKIO_SERVER_URL it goes to a server at once\n",
+                 table_path_.c_str(), context.args.project.c_str());
+}
+
+}  // namespace rote
