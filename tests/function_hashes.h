@@ -18,7 +18,7 @@ struct ElementaryFunction {
   double (*exact)(double x, double y);  // none: its error is measured elsewhere
   double ulps;                          // the bound of its error; 0.5001 for what is computed in fp64 and rounded once
   const char* strided;                  // the hash at stride 1021
-  const char* whole;                    // of all inputs, where they were run
+  const char* whole;                    // of all inputs
 };
 
 inline double sigmoid(double x, double) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
@@ -53,17 +53,23 @@ inline const ElementaryFunction kElementaryFunctions[] = {
      "157d5c21704192f6a451b4dabb968c6e46203e2422ca7f9e85a20e92a37ae5fe",
      "955b970eb04cd981472a477d8ad57d3c17a4402721efc69ed6716dbb40cc495a"},
     {"log2", [](double x, double) { return std::log2(x); }, kOnce,
-     "d9d7599aa8b6d26bbcfb4c5fcb30dd6b9d9dce4b1908ca877135066d4e514408", ""},
+     "d9d7599aa8b6d26bbcfb4c5fcb30dd6b9d9dce4b1908ca877135066d4e514408",
+     "4bc6b4e00865e3ec3f25a3c1c2680a36754fdfb2aaa8eaf5b4b911e71c2d3750"},
     {"log10", [](double x, double) { return std::log10(x); }, kOnce,
-     "c7474dfe5de982deb1b22aaed9e257f75d758c9b2ecdabc164bb08fc7f1c280c", ""},
+     "c7474dfe5de982deb1b22aaed9e257f75d758c9b2ecdabc164bb08fc7f1c280c",
+     "6f1a028f48972cbc6f920381b59f6475a48e0f59ad7f93e5f69df8aa1544f78d"},
     {"log1p", [](double x, double) { return std::log1p(x); }, kOnce,
-     "1bcb538ca8847043305a6d0f9952b875b137adc1e7c9314db4b94721d7d65c3b", ""},
+     "1bcb538ca8847043305a6d0f9952b875b137adc1e7c9314db4b94721d7d65c3b",
+     "d37afe68233718e00f3ebe6a7d5d5fe49e879a2008d712493f7bbb53cf86cded"},
     {"sin", [](double x, double) { return std::sin(x); }, kOnce,
-     "aab1091faed152e9d10373db4c8f05141dbbe2dfe702042ac8516253fec79727", ""},
+     "aab1091faed152e9d10373db4c8f05141dbbe2dfe702042ac8516253fec79727",
+     "6c3de148364dbb15467d3b67e302eee893e5628bbfcc4b0089c08b8f1f4189ef"},
     {"cos", [](double x, double) { return std::cos(x); }, kOnce,
-     "0feb14bb09b27e89089a99e83f28ce9a5bb4796c1143754d5d83929e50a5b917", ""},
+     "0feb14bb09b27e89089a99e83f28ce9a5bb4796c1143754d5d83929e50a5b917",
+     "90c61b4813aa2b9379950b6a1510958e9bebaa71a9e762995b9a6e644d028e64"},
     {"tan", [](double x, double) { return std::tan(x); }, kOnce,
-     "ec7e76482116b876323cd6ffef252a2f8f107e89880d82675435524afee3f3ae", ""},
+     "ec7e76482116b876323cd6ffef252a2f8f107e89880d82675435524afee3f3ae",
+     "ae88569b35e978231762536f4d126037bf328d45c4c8d4f656d965b2a021bdd2"},
     {"asin", [](double x, double) { return std::asin(x); }, kOnce,
      "d9b1cca6dd51f40dc5b28efc2bd77c6026276f74b1ff52c11e620da3c2cf2ab9",
      "e171f5bd8983314dadc37e70aa0eeb72acb53835ad19f7cd31c6333cb77f02fc"},
@@ -95,14 +101,17 @@ inline const ElementaryFunction kElementaryFunctions[] = {
      "c833dbd9300158c0898eaee8d0d225c492a36113bfbe6dff2ff8471913a30325",
      "1df0fa0549790af8a43c01e4b37af82d2dfcebe372c8dddc3e92109aa202923b"},
     {"pow", [](double x, double y) { return std::pow(x, y); }, kOnce,
-     "5892369e265960795a79c746ab15eb1a50c4772a6b277618ad7b6de8d7638d9c", ""},
+     "5892369e265960795a79c746ab15eb1a50c4772a6b277618ad7b6de8d7638d9c",
+     "14f1ca66f1ae5cd11d545f1b7f00cd2b14ad5b0c7603027306780cdaa74afcb0"},
     {"atan2", [](double x, double y) { return std::atan2(x, y); }, kOnce,
-     "54a7941bb54b65ff0c98fb42ead9bd20b561f9f327b37eaa902c0ddf03f91899", ""},
+     "54a7941bb54b65ff0c98fb42ead9bd20b561f9f327b37eaa902c0ddf03f91899",
+     "bae033fc346f3dc0e5683e13581795383c3878e07e651c91781e6746fdc30ee5"},
     {"hypot", [](double x, double y) { return std::hypot(x, y); }, kOnce,
      "d07b0f299e1bcb0dd04a5cc20479ea7d03f79348eeef5f3a60ac1bb3c6894f42",
      "82ca1b35c8f2453fb370bdaeadcc7f6dcae57c016566a96b4bc6c0401aee4977"},
     {"fmod", [](double x, double y) { return std::fmod(x, y); }, 0,
-     "e29898631a76d8a97608410cfd31e27ad4227560fbd0039b167a5d8640d44ad6", ""},
+     "e29898631a76d8a97608410cfd31e27ad4227560fbd0039b167a5d8640d44ad6",
+     "a0bce2db3720369d92922a895878e045ac507ca5ebe2c11a71d7e43f70605264"},
 };
 
 // Of one function: what it gave, where it was furthest off, and where an instruction set parted from the first.
