@@ -64,6 +64,8 @@ const Wrong kTable[] = {
     {"a compiled step", "--torch_compile", "", "", {"--torch_compile: True cannot be used, since a step is not captured or compiled."}},
     {"another library's optimizer", "--optim adamw_bnb_8bit", "", "", {"--optim: adamw_bnb_8bit cannot be used, since states of 8 or 4 bits are not built."}},
     {"a tracker", "--report_to wandb", "", "", {"--report_to: wandb cannot be used, since its writer is not there yet."}},
+    {"a metric that no evaluation gives", "--metric_for_best_model eval_acuracy --eval_strategy epoch", "", "",
+     {"--metric_for_best_model: no evaluation of this task gives acuracy; did you mean accuracy? It gives loss, accuracy, f1, runtime, samples_per_second, steps_per_second."}},
     {"shards", "--fsdp full_shard", "", "", {"--fsdp: full_shard cannot be used, since a run is one process."}},
     // Files.
     {"no file of arguments", "--config none.json", "", "", {"read none.json: No such file or directory."}},

@@ -62,7 +62,7 @@ std::string labels_text(const EvalPrediction& prediction, const std::vector<std:
 Prepared image_classification(const Sources& sources) {
   const DataArguments& data = sources.data;
   const data::ImageProcessor processor = load_processor(sources);
-  Prepared prepared{.processing_class = ProcessingClass(processor.files()), .data_collator = data::default_collate, .compute_metrics = accuracy_of};
+  Prepared prepared{.processing_class = ProcessingClass(processor.files()), .data_collator = data::default_collate, .compute_metrics = accuracy_of, .metrics = {"accuracy"}};
   std::vector<std::string> labels = label_names(sources.config);
   if (const std::optional<Pictures> train = pictures(sources.train.train_dir, sources.train.train_file, data)) {
     labels = train->labels;

@@ -66,7 +66,8 @@ Prepared causal_lm(const Sources& sources) {
   Prepared prepared{.processing_class = tokenizer,
                     .data_collator = data::default_collate,
                     .preprocess_logits_for_metrics = best_tokens,
-                    .compute_metrics = next_token_accuracy};
+                    .compute_metrics = next_token_accuracy,
+                    .metrics = {"accuracy"}};
   read_train(sources, tokenizer, options, prepared);
   if (sources.evaluation.validation_file) {
     Rows rows = read(sources, *sources.evaluation.validation_file, tokenizer, options);
@@ -92,6 +93,7 @@ Prepared masked_lm(const Sources& sources) {
                     .data_collator = data::LanguageModelingCollator(tokenizer, masking),
                     .preprocess_logits_for_metrics = best_tokens,
                     .compute_metrics = token_accuracy,
+                    .metrics = {"accuracy"},
                     .complete_metrics = add_perplexity};
   if (data.whole_word_mask) prepared.collator_columns = {"word_ids"};
   read_train(sources, tokenizer, options, prepared);

@@ -73,6 +73,7 @@ Prepared question_answering(const Sources& sources) {
     const auto& asked = wanted->questions.rows;
     const bool can_score = data.version_2_with_negative || std::none_of(asked.begin(), asked.end(), [](const data::Question& one) { return one.answers.empty(); });
     if (can_score) prepared.compute_metrics = [wanted, choice](const EvalPrediction& prediction) { return answer_metrics(*wanted, prediction, choice); };
+    if (!data.version_2_with_negative) prepared.metrics = {"exact_match", "f1"};
     prepared.predictions_text = [wanted, choice](const EvalPrediction& prediction) { return answers_text(*wanted, prediction, choice); };
   }
   prepared.configure = [](nn::Config& config) { config.labels.clear(); };  // a start and an end

@@ -116,6 +116,8 @@ Prepared seq2seq(const Sources& sources) {
                     .preprocess_logits_for_metrics = best_tokens,
                     .compute_metrics = token_accuracy,
                     .compute_generated_metrics = text_metrics(tokenizer),
+                    .metrics = {"accuracy"},
+                    .generated_metrics = {"exact_match", "rouge1", "rouge2", "rougeL", "rougeLsum", "bleu", "gen_len"},
                     .predictions_text = [tokenizer](const EvalPrediction& prediction) { return lines_of(texts_of(prediction.predictions.at(0), tokenizer)); },
                     .complete_metrics = add_perplexity};
   if (sources.train.train_file) prepared.train_dataset = read(sources, *sources.train.train_file, tokenizer, lengths);

@@ -38,6 +38,7 @@ struct Prepared {
   PreprocessLogits preprocess_logits_for_metrics = {};   // may be empty
   ComputeMetrics compute_metrics = {};                   // may be empty
   ComputeMetrics compute_generated_metrics = {};         // in place of both where evaluation writes texts; empty: the task has none to write
+  std::vector<std::string> metrics = {}, generated_metrics = {};  // the names that the two give; empty: the rows decide them
   std::function<std::string(const EvalPrediction&)> predictions_text = {};  // the file of predictions; empty: the task has none
   std::function<void(Metrics&)> complete_metrics = {};   // adds what follows from the metrics of the last evaluation; may be empty
   std::vector<std::string> collator_columns = {};        // that data_collator takes beside the model's inputs

@@ -21,12 +21,13 @@ struct Problem {
   data::LabelKind kind;
   const char* type;  // as config.json has it
   Metrics (*metrics)(const EvalPrediction& prediction);
+  std::vector<std::string> names;  // of the metrics
 };
 
-constexpr Problem kProblems[] = {
-    {data::LabelKind::one, "single_label_classification", classification_metrics},
-    {data::LabelKind::several, "multi_label_classification", multi_label_metrics},
-    {data::LabelKind::number, "regression", regression_metrics},
+const Problem kProblems[] = {
+    {data::LabelKind::one, "single_label_classification", classification_metrics, {"accuracy", "f1"}},
+    {data::LabelKind::several, "multi_label_classification", multi_label_metrics, {"f1"}},
+    {data::LabelKind::number, "regression", regression_metrics, {"mse"}},
 };
 
 const Problem& problem_of(data::LabelKind kind) {
@@ -108,6 +109,7 @@ Prepared text_classification(const Sources& sources) {
     prepared.eval_dataset = data::tokenized(data::read_table(*sources.evaluation.validation_file), columns, labels, tokenizer, length);
   const Problem& problem = problem_of(columns.kind);
   prepared.compute_metrics = problem.metrics;
+  prepared.metrics = problem.names;
   prepared.configure = [labels, type = problem.type](nn::Config& config) {
     config.labels = labels;
     config.problem_type = type;

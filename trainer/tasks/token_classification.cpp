@@ -111,6 +111,8 @@ Prepared token_classification(const Sources& sources) {
   prepared.compute_metrics = [labels, by_type = data.return_entity_level_metrics](const EvalPrediction& prediction) {
     return token_metrics(prediction, labels, by_type);
   };
+  if (!are_entity_tags(labels)) prepared.metrics = {"f1", "accuracy"};
+  else if (!data.return_entity_level_metrics) prepared.metrics = {"precision", "recall", "f1", "accuracy"};
   prepared.predictions_text = [labels](const EvalPrediction& prediction) { return lines_of(scored_tokens(prediction, labels).predictions); };
   return prepared;
 }

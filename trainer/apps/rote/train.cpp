@@ -1,5 +1,7 @@
 // trainer/apps/rote/train.cpp — `rote train`: rows and a checkpoint in, a fine-tuned model and its scores out.
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <new>
 
@@ -82,6 +84,18 @@ ValueMap inputs_of(const std::vector<std::string>& words, const ModelArguments& 
   return inputs;
 }
 
+// --metric_for_best_model is among the metrics that an evaluation gives, where they are known before it.
+void check_best_metric(const TrainingArguments& args, std::vector<std::string> names) {
+  if (!args.metric_for_best_model || names.empty()) return;
+  for (const char* name : {"runtime", "samples_per_second", "steps_per_second"}) names.push_back(name);
+  names.insert(names.begin(), "loss");
+  const std::string given = args.best_metric_key().substr(std::strlen("eval_"));
+  if (std::find(names.begin(), names.end(), given) != names.end()) return;
+  const std::string near = nearest(given, names.data(), static_cast<int64_t>(names.size()));
+  throw ArgumentError(str("--metric_for_best_model: no evaluation of this task gives ", given, near.empty() ? "" : "; did you mean " + near + "?", near.empty() ? "; it gives " : " It gives ",
+                          joined(names), "."));
+}
+
 // Ends training behind a step, in silence.
 void end_behind(Trainer& trainer, int64_t last_step) {
   trainer.remove_callback<PrinterCallback>();
@@ -115,15 +129,15 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
   if (!checkpoint.empty()) checkpoints_to_resume(checkpoint, args.output_dir);
   const std::shared_ptr<nn::Config> config = nn::load_config(sources.config_name.value_or(model_args.model_name_or_path), options_of(model_args));
   const tasks::Prepared prepared = task.prepare({model_args, sources, evaluation, data_args, *config});
+  ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
+             " has no texts to write; it is for --task seq2seq.");
+  check_best_metric(args, args.predict_with_generate ? prepared.generated_metrics : prepared.metrics);
   if (prepared.train_stream) {
     prepared.train_stream->restart(0);
     ROTE_CHECK(prepared.train_stream->next(), ArgumentError, "--train_file: ", *sources.train_file, " has no row to train on; it needs one at least.");
   }
   manual_seed(static_cast<uint64_t>(args.seed));  // of new weights
   const std::unique_ptr<nn::Model> model = model_for(task.head, model_args, sources.config_name ? config : nullptr, prepared);
-
-  ROTE_CHECK(!args.predict_with_generate || prepared.compute_generated_metrics, ArgumentError, "--predict_with_generate: --task ", word_of(data_args.task),
-             " has no texts to write; it is for --task seq2seq.");
   std::optional<data::ShuffledStream> shuffled;
   if (sources.shuffle_buffer_size > 0) shuffled.emplace(*prepared.train_stream, sources.shuffle_buffer_size, static_cast<uint64_t>(args.sampler_seed()));
   Seq2SeqTrainer trainer(*model, args, {.train_dataset = shuffled ? data::AnyDataset(*shuffled) : prepared.train(),
