@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kernels/check.h"
+#include "trainer/porter_stemmer.h"
 #include "trainer/text/unicode.h"
 
 namespace rote {
@@ -57,11 +58,11 @@ std::set<size_t> common_places(const Words& reference, const Words& prediction) 
   return places;
 }
 
-std::vector<Words> lines_of(const std::string& text) {
+std::vector<Words> lines_of(const std::string& text, RougeOptions options) {
   std::vector<Words> lines;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) lines.push_back(rouge_words(text.substr(begin, end - begin)));
+    if (end > begin) lines.push_back(rouge_words(text.substr(begin, end - begin), options));
     begin = end + 1;
   }
   return lines;
@@ -86,7 +87,7 @@ Scores summary_scores(const std::vector<Words>& prediction, const std::vector<Wo
 
 }  // namespace
 
-std::vector<std::string> rouge_words(const std::string& text) {
+std::vector<std::string> rouge_words(const std::string& text, RougeOptions options) {
   Words words;
   bool goes_on = false;
   for (const char32_t c : text::decode_text(text, "rouge")) {
@@ -99,27 +100,30 @@ std::vector<std::string> rouge_words(const std::string& text) {
       goes_on = is_word;
     }
   }
+  if (options.use_stemmer)
+    for (std::string& word : words)
+      if (word.size() > 3) word = porter_stem(word);
   return words;
 }
 
-Rouge rouge(const std::string& prediction, const std::string& reference) {
-  const Words predicted = rouge_words(prediction), present = rouge_words(reference);
+Rouge rouge(const std::string& prediction, const std::string& reference, RougeOptions options) {
+  const Words predicted = rouge_words(prediction, options), present = rouge_words(reference, options);
   Rouge out;
   out.rouge1 = ngram_scores(predicted, present, 1);
   out.rouge2 = ngram_scores(predicted, present, 2);
   out.rougeL = scores_of(static_cast<int64_t>(common_places(present, predicted).size()), predicted.size(), present.size());
-  out.rougeLsum = summary_scores(lines_of(prediction), lines_of(reference));
+  out.rougeLsum = summary_scores(lines_of(prediction, options), lines_of(reference, options));
   return out;
 }
 
-Rouge mean_rouge(const std::vector<std::string>& predictions, const std::vector<std::string>& references) {
+Rouge mean_rouge(const std::vector<std::string>& predictions, const std::vector<std::string>& references, RougeOptions options) {
   ROTE_CHECK(predictions.size() == references.size(), ArgumentError, "mean_rouge: got ", predictions.size(), " predictions for ", references.size(),
              " references; each row needs both.");
   ROTE_CHECK(!references.empty(), ArgumentError, "mean_rouge: got no rows; a score needs at least one.");
   Rouge mean;
   const double rows = static_cast<double>(references.size());
   for (size_t row = 0; row < references.size(); ++row) {
-    const Rouge one = rouge(predictions[row], references[row]);
+    const Rouge one = rouge(predictions[row], references[row], options);
     for (Scores Rouge::*kind : {&Rouge::rouge1, &Rouge::rouge2, &Rouge::rougeL, &Rouge::rougeLsum}) {
       (mean.*kind).precision += (one.*kind).precision / rows;
       (mean.*kind).recall += (one.*kind).recall / rows;

@@ -1,4 +1,4 @@
-// tests/trainer/rouge_test.cpp — scores of rouge_score 0.1.2: RougeScorer([…], use_stemmer=False).score(reference, prediction) of the texts below.
+// tests/trainer/rouge_test.cpp — scores of rouge_score 0.1.2: RougeScorer([…], use_stemmer).score(reference, prediction) of the texts below.
 #include "trainer/rouge.h"
 
 #include <doctest/doctest.h>
@@ -50,6 +50,16 @@ TEST_CASE("rouge: several lines: Lsum is the union over the lines of the predict
   check(letters.rouge2, 0.625, 0.5, 0.5555555555555556);
   check(letters.rougeL, 0.8888888888888888, 0.7272727272727273, 0.7999999999999999);
   check(letters.rougeLsum, 1.0, 0.8181818181818182, 0.9);
+}
+
+// With use_stemmer=True.
+TEST_CASE("rouge: words of more than three letters count as their stems where it is asked for") {
+  CHECK(rouge_words("The cities of Generalizations dies", {.use_stemmer = true}) == std::vector<std::string>{"the", "citi", "of", "gener", "die"});
+  const Rouge stems = rouge("A runner runs quick through the city's generalization\nand was running", "The runners were running quickly\nthrough generalized cities", {.use_stemmer = true});
+  check(stems.rouge1, 0.5, 0.75, 0.6);
+  check(stems.rouge2, 0, 0, 0);
+  check(stems.rougeL, 1.0 / 3, 0.5, 0.4);
+  check(stems.rougeLsum, 1.0 / 3, 0.5, 0.4);
 }
 
 TEST_CASE("mean_rouge: over the rows") {

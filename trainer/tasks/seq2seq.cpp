@@ -68,8 +68,8 @@ double mean_length(const Tensor& ids, const text::Tokenizer& tokenizer) {
   return static_cast<double>(count) / static_cast<double>(rows.size(0));
 }
 
-// exact_match: the share of rows whose text, without special tokens, is the target's. rouge1 … rougeLsum and bleu, of 100, and gen_len as
-// run_summarization.py and run_translation.py give them (their ROUGE stems words, ours does not).
+// exact_match: the share of rows whose text, without special tokens, is the target's. rouge1 … rougeLsum (of stems) and bleu, of 100, and gen_len as
+// run_summarization.py and run_translation.py give them.
 ComputeMetrics text_metrics(const text::Tokenizer& tokenizer) {
   return [tokenizer](const EvalPrediction& prediction) {
     const std::vector<std::string> written = texts_of(prediction.predictions.at(0), tokenizer), wanted = texts_of(prediction.label_ids, tokenizer);
@@ -79,7 +79,7 @@ ComputeMetrics text_metrics(const text::Tokenizer& tokenizer) {
       same += written[row] == wanted[row] ? 1 : 0;
       references.push_back({wanted[row]});
     }
-    const Rouge overlap = mean_rouge(written, wanted);
+    const Rouge overlap = mean_rouge(written, wanted, {.use_stemmer = true});
     return Metrics{{"exact_match", static_cast<double>(same) / static_cast<double>(written.size())},
                    {"rouge1", rounded(100 * overlap.rouge1.f1, 4)},
                    {"rouge2", rounded(100 * overlap.rouge2.f1, 4)},
