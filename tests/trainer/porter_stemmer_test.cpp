@@ -29,7 +29,7 @@ constexpr const char* kStems[][2] = {
 }  // namespace
 
 TEST_CASE("porter stemmer: each step's examples and the irregular words have nltk's stems") {
-  for (const auto& [word, stem] : kStems) CHECK_MESSAGE(rote::porter_stem(word) == stem, word);
+  for (const auto& pair : kStems) CHECK_MESSAGE(rote::porter_stem(pair[0]) == pair[1], pair[0]);
 }
 
 TEST_CASE("porter stemmer: what is no English word goes through") {

@@ -182,6 +182,10 @@ TEST_CASE("trackio: without a server the rows are a table with all columns that 
   CHECK(text.find(str("\n", rows - 1, ",")) != std::string::npos);
   const int64_t commas = std::count(text.begin(), text.end(), ',');
   CHECK(commas % (rows + 1) == 0);
+  SmallRun again(args);
+  again.trainer->train();
+  CHECK(read_text(folder.file("trackio/a-b.csv")) == text);
+  CHECK(read_text(folder.file("trackio/a-b-2.csv")).find("step,train/loss,") == 0);
 }
 
 }  // namespace rote::testing

@@ -64,6 +64,18 @@ std::string file_name(std::string text) {
   return text.empty() || text == "." || text == ".." ? "run" : text;
 }
 
+// Of a run that goes on, the rows before stay where they are.
+std::string new_table(const std::string& stem) {
+  std::string path = stem + ".csv";
+  for (int i = 2; std::filesystem::exists(path); ++i) path = str(stem, "-", i, ".csv");
+  return path;
+}
+
+std::string last_part(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 }  // namespace
 
 TrackioCallback::TrackioCallback() {
@@ -82,9 +94,9 @@ TrackioCallback::TrackioCallback() {
 void TrackioCallback::open(const CallbackContext& context) {
   if (!context.state.is_world_process_zero || server_ || !table_path_.empty()) return;
   const TrainingArguments& args = context.args;
-  if (run_.empty()) run_ = args.run_name && !args.run_name->empty() ? *args.run_name : std::filesystem::path(args.output_dir).filename().string() + "-" + fresh_id().substr(0, 8);
+  if (run_.empty()) run_ = args.run_name && !args.run_name->empty() ? *args.run_name : last_part(args.output_dir) + "-" + fresh_id().substr(0, 8);
   if (address_) server_ = std::make_unique<TrackioServer>(*address_, write_token_, TrackioRun{args.project, run_, config_of(context)});
-  else table_path_ = args.output_dir + "/trackio/" + file_name(run_) + ".csv";
+  else table_path_ = new_table(args.output_dir + "/trackio/" + file_name(run_));
 }
 
 void TrackioCallback::on_log(const CallbackContext& context, TrainerControl&) {

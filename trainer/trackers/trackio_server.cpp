@@ -118,7 +118,7 @@ void TrackioServer::send(const std::vector<Row>& rows) {
     ValueMap metrics;
     for (const auto& [name, value] : row.metrics) metrics.set(name, plain(value));
     logs.push_back(ValueMap{{"project", run_.project}, {"run", run_.run}, {"run_id", run_id_}, {"metrics", metrics}, {"step", step}, {"log_id", row.id},
-                            {"config", run_.config.empty() ? Value() : Value(run_.config)}});
+                            {"config", logs.empty() && !run_.config.empty() ? Value(run_.config) : Value()}});
     ++step;
   }
   call("bulk_log", {{"logs", logs}, {"hf_token", Value()}});

@@ -114,7 +114,8 @@ int train_by_words(const std::vector<std::string>& words, const TrainPart& part)
                               Seq2SeqTrainingArguments{{.include_num_input_tokens_seen = TokenCount::all}}, RoteArguments{});
   print_warnings(parsed.warnings);
   const auto& [model_args, sources, evaluation, data_args, given, rote_args] = parsed.values;
-  const Seq2SeqTrainingArguments args = with_lengths(given, data_args);
+  Seq2SeqTrainingArguments args = with_lengths(given, data_args);
+  if (part.last_step) args.report_to = {};  // what was reported is not reported again
   print_warnings(without_effect(data_args));
   std::vector<std::string> faults;
   if (model_args.model_name_or_path.empty() != sources.config_name.has_value())
