@@ -97,12 +97,15 @@ void DebugUnderflowOverflow::keep_frame() {
 
 void DebugUnderflowOverflow::end_frame(bool ends_run) {
   if (!found_ || is_traced()) return;
-  dump();
   found_ = false;
-  if (ends_run)
-    throw NonFiniteError(
-        "DebugUnderflowOverflow: inf/nan detected, aborting as there is no point running further. Please scroll up above this traceback to see the activation values prior to "
-        "this event.");
+  if (told_batch_ != shown_batch_) dump();
+  if (!ends_run) {
+    told_batch_ = shown_batch_;
+    return;
+  }
+  throw NonFiniteError(
+      "DebugUnderflowOverflow: inf/nan detected, aborting as there is no point running further. Please scroll up above this traceback to see the activation values prior to "
+      "this event.");
 }
 
 void DebugUnderflowOverflow::make_frame(nn::Module& module, const Watched& watched, const std::vector<nn::CallValue>& inputs, const nn::CallValue& output) {
@@ -187,8 +190,9 @@ void DebugUnderflowOverflow::add_tensor(const Tensor& x, const std::string& cont
   }
   const Magnitudes found = magnitudes_of(x);
   frame_ += "\n" + column(found.least) + " " + column(found.largest) + " " + context;
-  if (found.has_nan) print(context + " has nans");
-  if (found.has_inf) print(context + " has infs");
+  const bool is_told = told_batch_ == shown_batch_;
+  if (found.has_nan && !is_told) print(context + " has nans");
+  if (found.has_inf && !is_told) print(context + " has infs");
   found_ = found_ || found.has_nan || found.has_inf;
 }
 

@@ -27,8 +27,8 @@ class DebugUnderflowOverflow {
   DebugUnderflowOverflow(const DebugUnderflowOverflow&) = delete;
   DebugUnderflowOverflow& operator=(const DebugUnderflowOverflow&) = delete;
 
-  // From here on also a frame of each gradient, of a module's output and of a parameter, as the backward reaches it. Those that are not finite end the
-  // run, or are printed alone where ends_run is false: a loss scale answers them.
+  // From here on also a frame of each gradient, of a module's output and of a parameter, as the backward reaches it. The first that is not finite ends
+  // the run, or where ends_run is false, as a loss scale answers it, is printed with the frames before it, once a batch.
   void watch_backward(bool ends_run = true);
   // After an update: a frame of each parameter with its gradient and state.
   void look_at_update(const optim::Optimizer& optimizer);
@@ -65,7 +65,7 @@ class DebugUnderflowOverflow {
   std::deque<std::string> frames_;
   std::string header_;  // of a batch, for its first module
   std::string frame_;   // under way
-  int64_t batch_ = 0, shown_batch_ = 0;
+  int64_t batch_ = 0, shown_batch_ = 0, told_batch_ = -1;
   bool begun_ = false, found_ = false, watches_backward_ = false, backward_ends_run_ = true;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);  // a graph and its hooks may live longer
 };

@@ -50,7 +50,8 @@ EventFile::EventFile(const std::string& folder, const EventFileOptions& options)
   ROTE_CHECK(!fault, IoError, "write ", folder, ": ", fault.message(), ".");
   char begun[32];
   std::snprintf(begun, sizeof begun, "%010lld", static_cast<long long>(now_()));
-  path_ = str(folder, "/events.out.tfevents.", begun, ".", options.host.empty() ? host_name() : options.host, ".", options.pid != 0 ? options.pid : ::getpid(), ".", files_made++);
+  path_ = str(folder, "/events.out.tfevents.", begun, ".", options.host.empty() ? host_name() : options.host, ".", options.pid != 0 ? options.pid : ::getpid(), ".",
+              files_made++);
   out_.open(path_, std::ios::binary);
   write_event(protobuf::bytes(3, "brain.Event:2"), 0);
   flush();

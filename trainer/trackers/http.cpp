@@ -90,7 +90,8 @@ HttpAnswer post_json(const HttpAddress& address, const std::string& path, const 
   const std::string who = str("http://", address.host, ":", address.port, address.path, path);
   Socket socket;
   connect(socket, address, who);
-  std::string request = str("POST ", address.path, path, " HTTP/1.1\r\nHost: ", address.host, ":", address.port, "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", json.size(), "\r\n");
+  std::string request = str("POST ", address.path, path, " HTTP/1.1\r\nHost: ", address.host, ":", address.port,
+                            "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", json.size(), "\r\n");
   for (const auto& [name, value] : headers) request += name + ": " + value + "\r\n";
   request += "\r\n" + json;
   for (size_t sent = 0; sent < request.size();) {

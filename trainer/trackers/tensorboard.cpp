@@ -47,7 +47,8 @@ void TensorBoardCallback::write(const CallbackContext& context, const std::funct
 }
 
 void TensorBoardCallback::open(const CallbackContext& context) {
-  file_ = std::make_unique<EventFile>(folder_of(context.args, options_.now ? options_.now() : seconds_now(), options_.host.empty() ? host_name() : options_.host), options_);
+  const double now = options_.now ? options_.now() : seconds_now();
+  file_ = std::make_unique<EventFile>(folder_of(context.args, now, options_.host.empty() ? host_name() : options_.host), options_);
   file_->add_text("args", to_json_string(context.args));
   if (context.model != nullptr && context.model->config() != nullptr) file_->add_text("model_config", nn::config_text(*context.model->config()));
 }
