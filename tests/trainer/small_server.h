@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
@@ -41,6 +42,7 @@ class SmallServer {
   }
 
   std::string url;
+  std::atomic<bool> leaves_open = false;  // until the client closes
 
  private:
   void serve() {
@@ -52,6 +54,7 @@ class SmallServer {
       const size_t begin = request.find(' ') + 1;
       const std::string said = answer_(request.substr(begin, request.find(' ', begin) - begin), request.substr(body));
       ::send(client, said.data(), said.size(), MSG_NOSIGNAL);
+      while (leaves_open && ::recv(client, part, sizeof part, 0) > 0) {}
     }
   }
   static bool is_whole(const std::string& request, size_t& body) {

@@ -83,6 +83,9 @@ TEST_CASE("http: whole and chunked answers are read, broken ones are faults") {
   said = SmallServer::json("[1]", 503);
   CHECK(post().status == 503);
   CHECK(post().body == "[1]");
+  server.leaves_open = true;
+  CHECK(post().body == "[1]");
+  server.leaves_open = false;
   said = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n2\r\n2]\r\n0\r\n\r\n";
   CHECK(post().body == "[1,2]");
   for (const char* broken : {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n[1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {

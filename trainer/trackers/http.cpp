@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -16,7 +17,7 @@ namespace rote {
 
 namespace {
 
-constexpr int kSeconds = 10;                 // for each of connecting, sending and each part of the answer
+constexpr int kSeconds = 10;  // for each of connecting and sending, and for the answer as a whole
 constexpr size_t kMostAnswer = 16u << 20;
 
 // Of an answer that is sent in chunks, the bytes in them.
@@ -31,6 +32,21 @@ std::string unchunked(const std::string& body, const std::string& who) {
     whole.append(body, end + 2, size);
     at = std::min(body.size(), end + 2 + size + 2);
   }
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// By its own length: a server may leave the connection open.
+bool is_whole(const std::string& answer) {
+  const size_t head = answer.find("\r\n\r\n");
+  if (head == std::string::npos) return false;
+  const std::string key = "\r\ncontent-length: ", fields = lower_case(answer.substr(0, head));
+  const size_t at = fields.find(key);
+  size_t length = 0;
+  return at != std::string::npos && std::from_chars(fields.data() + at + key.size(), fields.data() + fields.size(), length).ec == std::errc() && answer.size() - head - 4 >= length;
 }
 
 struct Socket {
@@ -101,10 +117,12 @@ HttpAnswer post_json(const HttpAddress& address, const std::string& path, const 
   }
   std::string answer;
   char part[16384];
-  for (ssize_t n; (n = ::recv(socket.fd, part, sizeof part, 0)) != 0;) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (ssize_t n; !is_whole(answer) && (n = ::recv(socket.fd, part, sizeof part, 0)) != 0;) {
     ROTE_CHECK(n > 0, IoError, who, ": ", std::strerror(errno), ".");
     answer.append(part, static_cast<size_t>(n));
     ROTE_CHECK(answer.size() <= kMostAnswer, IoError, who, ": the answer is longer than ", kMostAnswer, " bytes.");
+    ROTE_CHECK(std::chrono::steady_clock::now() - begun <= std::chrono::seconds(kSeconds), IoError, who, ": the answer takes longer than ", kSeconds, " s.");
   }
   const size_t head = answer.find("\r\n\r\n");
   HttpAnswer result;
@@ -112,9 +130,7 @@ HttpAnswer post_json(const HttpAddress& address, const std::string& path, const 
                  std::from_chars(answer.data() + 9, answer.data() + 12, result.status).ec == std::errc(),
              IoError, who, ": the answer is no HTTP.");
   result.body = answer.substr(head + 4);
-  std::string fields = answer.substr(0, head);
-  for (char& c : fields) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (fields.find("\r\ntransfer-encoding: chunked") != std::string::npos) result.body = unchunked(result.body, who);
+  if (lower_case(answer.substr(0, head)).find("\r\ntransfer-encoding: chunked") != std::string::npos) result.body = unchunked(result.body, who);
   return result;
 }
 
