@@ -60,6 +60,7 @@ void Optimizer::keep(const Precision& precision) {
       ROTE_CHECK(precision.is_plain() || slot.param.dtype() == DType::f32 || slot.param.dtype() == DType::bf16, ArgumentError, "optimizer: ", slot.name, " is ",
                  describe(slot.param), "; only float32 and bfloat16 parameters are kept otherwise.");
     }
+  ROTE_CHECK(precision_.is_plain(), StateError, "optimizer: how it keeps moments and weights was said already; say it once.");
   precision_ = precision;
   for (auto& group : slots_)
     for (Slot& slot : group) {

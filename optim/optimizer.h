@@ -63,7 +63,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   // Before the first update: how parameters and state are kept from here on. f32 parameters become bf16 where precision.weights says so, under every handle.
-  // Throws ArgumentError for parameters that are neither f32 nor bf16, StateError after an update.
+  // Throws ArgumentError for parameters that are neither f32 nor bf16, StateError after an update or where it was said before.
   void keep(const Precision& precision);
   const Precision& precision() const { return precision_; }
 

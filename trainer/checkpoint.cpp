@@ -212,7 +212,7 @@ std::optional<TrainingState> read_training_state(const fs::path& folder, const o
     read.total = count(*steps->as_map(), "total", scheduler, state.random.global_step);
     read.in_a_row = count(*steps->as_map(), "in_a_row", scheduler, read.total);
     const Value* factor = steps->as_map()->find("rate_factor");
-    ROTE_CHECK(factor != nullptr && factor->number(read.rate_factor) && read.rate_factor >= 0 && read.rate_factor <= 1, StateError, torn("rate_factor does not lie between 0 and 1"));
+    ROTE_CHECK(factor != nullptr && factor->number(read.rate_factor) && read.rate_factor > 0 && read.rate_factor <= 1, StateError, torn("rate_factor is not above 0 and at most 1"));
   }
   state.scaler = scaler_of(read_json(folder / "scaler.json"), folder / "scaler.json");
   const ValueMap optimizer_file = read_json(groups);

@@ -162,6 +162,9 @@ TEST_CASE("precision: what is refused, in one sentence") {
   AdamW adamw({{"p", matrix}}, {});
   step(adamw, matrix);
   CHECK_THROWS_WITH_AS(adamw.keep({.weights = Weights::kahan}), "optimizer: p was updated already; say how it is kept before.", StateError);
+  AdamW other({{"p", parameter({2})}}, {});
+  other.keep({.weights = Weights::split_master});
+  CHECK_THROWS_WITH_AS(other.keep({}), "optimizer: how it keeps moments and weights was said already; say it once.", StateError);
 }
 
 TEST_CASE("precision: a state that was kept otherwise is refused, and a state without an update still has its masters") {

@@ -88,7 +88,7 @@ TEST_CASE("http: whole and chunked answers are read, broken ones are faults") {
   server.leaves_open = false;
   said = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n2\r\n2]\r\n0\r\n\r\n";
   CHECK(post().body == "[1,2]");
-  for (const char* broken : {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n[1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+  for (const char* broken : {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n[1", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1"}) {
     said = broken;
     CHECK(refusal(post).find(": the answer broke off.") != std::string::npos);
   }

@@ -5,11 +5,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "kernels/check.h"
 
@@ -39,14 +41,21 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// By its own length: a server may leave the connection open.
+// The length that the fields of an answer's head give its body; none: it ends with the connection.
+std::optional<size_t> length_of(const std::string& head) {
+  const std::string key = "\r\ncontent-length: ", fields = lower_case(head);
+  const size_t at = fields.find(key);
+  size_t length = 0;
+  const bool is_number = at != std::string::npos && std::from_chars(fields.data() + at + key.size(), fields.data() + fields.size(), length).ec == std::errc();
+  return is_number ? std::optional(length) : std::nullopt;
+}
+
+// A server may leave the connection open behind it.
 bool is_whole(const std::string& answer) {
   const size_t head = answer.find("\r\n\r\n");
   if (head == std::string::npos) return false;
-  const std::string key = "\r\ncontent-length: ", fields = lower_case(answer.substr(0, head));
-  const size_t at = fields.find(key);
-  size_t length = 0;
-  return at != std::string::npos && std::from_chars(fields.data() + at + key.size(), fields.data() + fields.size(), length).ec == std::errc() && answer.size() - head - 4 >= length;
+  const std::optional<size_t> length = length_of(answer.substr(0, head));
+  return length && answer.size() - head - 4 >= *length;
 }
 
 struct Socket {
@@ -130,6 +139,7 @@ HttpAnswer post_json(const HttpAddress& address, const std::string& path, const 
                  std::from_chars(answer.data() + 9, answer.data() + 12, result.status).ec == std::errc(),
              IoError, who, ": the answer is no HTTP.");
   result.body = answer.substr(head + 4);
+  if (const std::optional<size_t> length = length_of(answer.substr(0, head))) ROTE_CHECK(result.body.size() >= *length, IoError, who, ": the answer broke off.");
   if (lower_case(answer.substr(0, head)).find("\r\ntransfer-encoding: chunked") != std::string::npos) result.body = unchunked(result.body, who);
   return result;
 }

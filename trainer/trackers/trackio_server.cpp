@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -107,7 +108,8 @@ void TrackioServer::begin() {
     const Value summary = call("get_run_summary", {{"project", run_.project}, {"run", run_.run}, {"run_id", *id->as_text()}});
     const Value* last = summary.as_map() ? summary.as_map()->find("last_step") : nullptr;
     run_id_ = *id->as_text();
-    step_ = last && last->as_int() ? *last->as_int() + 1 : 0;
+    constexpr int64_t kMostSteps = int64_t{1} << 53;
+    step_ = last && last->as_int() && *last->as_int() < kMostSteps ? std::max<int64_t>(*last->as_int(), -1) + 1 : 0;
   }
 }
 
