@@ -146,12 +146,12 @@ Trainer::Trainer(std::unique_ptr<nn::Model> own, nn::Model* model, const Trainin
   }
   if (!optimizer_ && !options_.make_optimizer) make_optimizer(args_, {});  // refuses its options before a folder is made
   manual_seed(static_cast<uint64_t>(args_.seed));
-  create_folder(args_.output_dir);
   if (nn::Config* config = model_->config(); config != nullptr && config->others.count("use_cache") != 0)
     config->others["use_cache"] = args_.use_cache ? "true" : "false";
   handler_.add(std::make_shared<DefaultFlowCallback>());
-  if (args_.enable_jit_checkpoint) handler_.add(std::make_shared<JitCheckpointCallback>());
   for (const std::string& name : args_.report_to) handler_.add(tracker_callback(name));
+  create_folder(args_.output_dir);
+  if (args_.enable_jit_checkpoint) handler_.add(std::make_shared<JitCheckpointCallback>());
   for (const auto& callback : options_.callbacks) handler_.add(callback);
   if (args_.disable_tqdm.value_or(false)) handler_.add(std::make_shared<PrinterCallback>());
   else handler_.add(std::make_shared<ProgressCallback>());

@@ -67,7 +67,7 @@ TEST_CASE("tensorboard: records have the bytes that its reader takes") {
   const TempFolder folder;
   EventFile file(folder.file("a/b"), {.now = [] { return 1767323045.25; }, .host = "host", .pid = 4242});
   CHECK(file.path().starts_with(folder.file("a/b/events.out.tfevents.1767323045.host.4242.")));
-  file.add_text("model_config", "{\n  \"model_type\": \"gpt2\",\n  \"n_layer\": 1\n}");
+  file.add_text("model_config", "{\n  \"model_type\": \"gpt2\",\n  \"n_layer\": 1\n}", 0);
   file.add_scalar("train/loss", 2.5f, 2);
   file.flush();
   CHECK(read_text(file.path()) == bytes_of("1800000000000000a37f4b220900005069cd55da411a0d627261696e2e4576656e743a3205b6102e"
@@ -132,6 +132,26 @@ TEST_CASE("tensorboard: the folder is that of the variable, then of --logging_di
   args.logging_dir = folder.file("file", "no folder") + "/below";
   SmallRun run(args);
   CHECK(run.trainer->train().global_step > 0);
+}
+
+TEST_CASE("tensorboard: numbers, words and truths stand at the step of their log, what is none of these is left out") {
+  const TempFolder folder;
+  const TrainingArguments args = quiet_args(folder.path());
+  const TrainerState state{.global_step = 5};
+  Logs logs = {{"loss", 2.5}, {"eval_note", "fine"}, {"is_last", true}, {"list", ValueList{}}};
+  TrainerControl control;
+  TensorBoardCallback callback;
+  callback.on_log({.args = args, .state = state, .logs = &logs}, control);
+  const std::vector<std::string> files = event_files(folder.path());
+  REQUIRE(files.size() == 1);
+  const std::vector<std::string> payloads = payloads_of(files[0]);  // the first two: the file's version, the arguments
+  REQUIRE(payloads.size() == 5);
+  const char* tags[] = {"train/loss", "eval/note/text_summary", "train/is_last"};
+  for (size_t i = 0; i < 3; ++i) {
+    CAPTURE(tags[i]);
+    CHECK(payloads[i + 2].find(tags[i]) != std::string::npos);
+    CHECK(payloads[i + 2].substr(9, 2) == std::string("\x10\x05"));  // field 2, step 5, behind the time
+  }
 }
 
 TEST_CASE("report_to: all means TensorBoard, and trackio where it is set up") {

@@ -167,7 +167,9 @@ TEST_CASE("trackio: a server that is not there costs no run; one that needs TLS 
     CHECK(run.trainer->train().global_step > 0);
   }
   const Variable variable("TRACKIO_SERVER_URL", "https://somewhere");
-  CHECK(refusal([&] { SmallRun run(logging_args(folder.path())); }).find("TRACKIO_SERVER_URL: https://somewhere wants TLS") == 0);
+  const std::string unmade = folder.file("unmade");
+  CHECK(refusal([&] { SmallRun run(logging_args(unmade)); }).find("TRACKIO_SERVER_URL: https://somewhere wants TLS") == 0);
+  CHECK_FALSE(std::filesystem::exists(unmade));
 }
 
 TEST_CASE("trackio: without a server the rows are a table with all columns that came, under a step that counts them") {
@@ -189,6 +191,9 @@ TEST_CASE("trackio: without a server the rows are a table with all columns that 
   again.trainer->train();
   CHECK(read_text(folder.file("trackio/a-b.csv")) == text);
   CHECK(read_text(folder.file("trackio/a-b-2.csv")).find("step,train/loss,") == 0);
+  args.run_name = std::string(300, 'x');  // longer than a file's name may be
+  SmallRun long_name(args);
+  CHECK(long_name.trainer->train().global_step > 0);
 }
 
 }  // namespace rote::testing

@@ -78,11 +78,11 @@ void EventFile::add_scalar(const std::string& tag, float value, int64_t step) {
 }
 
 // Value: 8 tensor {1 dtype string, 2 shape {2 dim {1 size}}, 8 string_val}, 9 metadata {1 plugin_data {1 plugin_name}}.
-void EventFile::add_text(const std::string& tag, const std::string& text) {
+void EventFile::add_text(const std::string& tag, const std::string& text, int64_t step) {
   constexpr int64_t kString = 7;
   const std::string tensor = protobuf::integer(1, kString) + protobuf::bytes(2, protobuf::bytes(2, protobuf::integer(1, 1))) + protobuf::bytes(8, text);
   const std::string metadata = protobuf::bytes(1, protobuf::bytes(1, "text"));
-  write_event(protobuf::bytes(5, protobuf::bytes(1, protobuf::bytes(1, tag + "/text_summary") + protobuf::bytes(8, tensor) + protobuf::bytes(9, metadata))), 0);
+  write_event(protobuf::bytes(5, protobuf::bytes(1, protobuf::bytes(1, tag + "/text_summary") + protobuf::bytes(8, tensor) + protobuf::bytes(9, metadata))), step);
 }
 
 void EventFile::flush() {

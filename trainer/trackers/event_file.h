@@ -27,8 +27,8 @@ class EventFile {
   explicit EventFile(const std::string& folder, const EventFileOptions& options = {});
 
   void add_scalar(const std::string& tag, float value, int64_t step);
-  // Shown under TAG/text_summary, at step 0.
-  void add_text(const std::string& tag, const std::string& text);
+  // Shown under TAG/text_summary.
+  void add_text(const std::string& tag, const std::string& text, int64_t step);
   void flush();
 
   const std::string& path() const { return path_; }

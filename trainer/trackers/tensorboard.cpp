@@ -49,8 +49,8 @@ void TensorBoardCallback::write(const CallbackContext& context, const std::funct
 void TensorBoardCallback::open(const CallbackContext& context) {
   const double now = options_.now ? options_.now() : seconds_now();
   file_ = std::make_unique<EventFile>(folder_of(context.args, now, options_.host.empty() ? host_name() : options_.host), options_);
-  file_->add_text("args", to_json_string(context.args));
-  if (context.model != nullptr && context.model->config() != nullptr) file_->add_text("model_config", nn::config_text(*context.model->config()));
+  file_->add_text("args", to_json_string(context.args), 0);
+  if (context.model != nullptr && context.model->config() != nullptr) file_->add_text("model_config", nn::config_text(*context.model->config()), 0);
 }
 
 void TensorBoardCallback::on_train_begin(const CallbackContext& context, TrainerControl&) {
@@ -65,7 +65,7 @@ void TensorBoardCallback::on_log(const CallbackContext& context, TrainerControl&
       double number = 0;
       if (value.as_bool() != nullptr) file.add_scalar(tracker_name(key), *value.as_bool() ? 1 : 0, context.state.global_step);
       else if (value.number(number)) file.add_scalar(tracker_name(key), static_cast<float>(number), context.state.global_step);
-      else if (value.as_text() != nullptr) file.add_text(tracker_name(key), *value.as_text());
+      else if (value.as_text() != nullptr) file.add_text(tracker_name(key), *value.as_text(), context.state.global_step);
       else std::fprintf(stderr, "tensorboard: %s is left out, for %s is no number and no text\n", key.c_str(), python_repr(value).c_str());
     }
   });

@@ -67,7 +67,8 @@ std::string file_name(std::string text) {
 // Of a run that goes on, the rows before stay where they are.
 std::string new_table(const std::string& stem) {
   std::string path = stem + ".csv";
-  for (int i = 2; std::filesystem::exists(path); ++i) path = str(stem, "-", i, ".csv");
+  std::error_code none;  // a name that the disk does not take is told where the table is written
+  for (int i = 2; std::filesystem::exists(path, none); ++i) path = str(stem, "-", i, ".csv");
   return path;
 }
 
@@ -91,6 +92,17 @@ TrackioCallback::TrackioCallback() {
   ROTE_CHECK(write_token_.find_first_of("\r\n") == std::string::npos, ArgumentError, "TRACKIO_WRITE_TOKEN: has more than one line; give the token alone.");
 }
 
+// What fails costs the run one line and the rest of its rows.
+void TrackioCallback::attempt(const std::function<void()>& work) {
+  if (failed_) return;
+  try {
+    work();
+  } catch (const std::exception& fault) {
+    failed_ = true;
+    std::fprintf(stderr, "trackio: %s The run goes on without it.\n", fault.what());
+  }
+}
+
 void TrackioCallback::open(const CallbackContext& context) {
   if (!context.state.is_world_process_zero || server_ || !table_path_.empty()) return;
   const TrainingArguments& args = context.args;
@@ -99,29 +111,31 @@ void TrackioCallback::open(const CallbackContext& context) {
   else table_path_ = new_table(args.output_dir + "/trackio/" + file_name(run_));
 }
 
+void TrackioCallback::on_train_begin(const CallbackContext& context, TrainerControl&) {
+  attempt([&] { open(context); });
+}
+
 void TrackioCallback::on_log(const CallbackContext& context, TrainerControl&) {
   if (context.logs == nullptr || !context.state.is_world_process_zero) return;
-  open(context);
-  ValueMap row = renamed(*context.logs);
-  row.set("train/global_step", context.state.global_step);
-  log(std::move(row));
+  attempt([&] {
+    open(context);
+    ValueMap row = renamed(*context.logs);
+    row.set("train/global_step", context.state.global_step);
+    log(std::move(row));
+  });
 }
 
 void TrackioCallback::on_predict(const CallbackContext& context, TrainerControl&) {
   if (context.metrics == nullptr || !context.state.is_world_process_zero) return;
-  open(context);
-  log(renamed(*context.metrics));
+  attempt([&] {
+    open(context);
+    log(renamed(*context.metrics));
+  });
 }
 
 void TrackioCallback::log(ValueMap row) {
-  if (server_) return server_->log(std::move(row));
-  if (failed_) return;
-  try {
-    append_to_table(row);
-  } catch (const Error& fault) {
-    failed_ = true;
-    std::fprintf(stderr, "trackio: %s The run goes on without it.\n", fault.what());
-  }
+  if (server_) server_->log(std::move(row));
+  else append_to_table(row);
 }
 
 // Written anew where the row has a column that was not there yet.

@@ -1,6 +1,7 @@
 // trainer/trackers/trackio.h — --report_to trackio: a row of metrics for each log, to a trackio server or as CSV.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,12 +19,13 @@ class TrackioCallback : public TrainerCallback {
   // Throws ArgumentError for an address that cannot be used.
   TrackioCallback();
 
-  void on_train_begin(const CallbackContext& context, TrainerControl&) override { open(context); }
+  void on_train_begin(const CallbackContext& context, TrainerControl&) override;
   void on_log(const CallbackContext& context, TrainerControl&) override;
   void on_predict(const CallbackContext& context, TrainerControl&) override;
   void on_train_end(const CallbackContext& context, TrainerControl&) override;
 
  private:
+  void attempt(const std::function<void()>& work);
   void open(const CallbackContext& context);
   void log(ValueMap row);
   void append_to_table(const ValueMap& row);

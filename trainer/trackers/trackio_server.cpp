@@ -91,8 +91,9 @@ Value TrackioServer::call(const std::string& name, ValueMap arguments) const {
   const Value parsed = answer.body.empty() ? Value(ValueMap{}) : parse_json(answer.body, path);
   const ValueMap* fields = parsed.as_map();
   const Value* fault = fields ? fields->find("error") : nullptr;
-  ROTE_CHECK(answer.status == 200 && fields != nullptr && (fault == nullptr || fault->is_null()), IoError, path, ": the server answers ", answer.status,
-             fault && fault->as_text() ? ", " + *fault->as_text() : "", ".");
+  std::string reason = fault && fault->as_text() ? ", " + *fault->as_text() : "";
+  while (reason.ends_with('.')) reason.pop_back();
+  ROTE_CHECK(answer.status == 200 && fields != nullptr && (fault == nullptr || fault->is_null()), IoError, path, ": the server answers ", answer.status, reason, ".");
   const Value* data = fields->find("data");
   return data ? *data : Value();
 }
