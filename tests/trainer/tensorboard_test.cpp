@@ -76,6 +76,8 @@ TEST_CASE("tensorboard: records have the bytes that its reader takes") {
                                            "200000000000000029eda9500900005069cd55da4110022a130a110a0a747261696e2f6c6f73731500002040034b53d5"));
   const EventFile next(folder.file("a/b"), {.now = [] { return 1767323045.25; }, .host = "host", .pid = 4242});
   CHECK(next.path() != file.path());
+  const EventFileOptions long_name = {.host = std::string(300, 'x')};
+  CHECK_THROWS_WITH_AS(EventFile(folder.file("a/b"), long_name), doctest::Contains("File name too long"), IoError);
 }
 
 TEST_CASE("tensorboard: a run has its arguments, its model and each log in one file, and the bits that it has without") {

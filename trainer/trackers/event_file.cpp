@@ -52,7 +52,7 @@ EventFile::EventFile(const std::string& folder, const EventFileOptions& options)
   std::snprintf(begun, sizeof begun, "%010lld", static_cast<long long>(now_()));
   path_ = str(folder, "/events.out.tfevents.", begun, ".", options.host.empty() ? host_name() : options.host, ".", options.pid != 0 ? options.pid : ::getpid(), ".",
               files_made++);
-  out_.open(path_, std::ios::binary);
+  file_ = std::make_unique<AppendFile>(path_, 0);
   write_event(protobuf::bytes(3, "brain.Event:2"), 0);
   flush();
 }
@@ -63,13 +63,12 @@ void EventFile::write_event(const std::string& content, int64_t step) {
 }
 
 void EventFile::write_record(const std::string& payload) {
-  std::string length, record;
+  std::string length;
   protobuf::append_little_endian(length, static_cast<uint64_t>(payload.size()));
-  record = length;
-  protobuf::append_little_endian(record, masked(crc32c(length)));
-  record += payload;
-  protobuf::append_little_endian(record, masked(crc32c(payload)));
-  out_.write(record.data(), static_cast<std::streamsize>(record.size()));
+  pending_ += length;
+  protobuf::append_little_endian(pending_, masked(crc32c(length)));
+  pending_ += payload;
+  protobuf::append_little_endian(pending_, masked(crc32c(payload)));
 }
 
 // Summary: 1 value; Value: 1 tag, 2 simple_value.
@@ -86,8 +85,8 @@ void EventFile::add_text(const std::string& tag, const std::string& text, int64_
 }
 
 void EventFile::flush() {
-  out_.flush();
-  ROTE_CHECK(out_.good(), IoError, "write ", path_, ": the disk is full or the folder cannot be written.");
+  file_->write(pending_);
+  pending_.clear();
 }
 
 }  // namespace rote

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
+
+#include "tensor/file.h"
 
 namespace rote {
 
@@ -29,7 +31,7 @@ class EventFile {
   void add_scalar(const std::string& tag, float value, int64_t step);
   // Shown under TAG/text_summary.
   void add_text(const std::string& tag, const std::string& text, int64_t step);
-  void flush();
+  void flush();  // what was added since the last one is written
 
   const std::string& path() const { return path_; }
 
@@ -38,8 +40,8 @@ class EventFile {
   void write_record(const std::string& payload);
 
   std::function<double()> now_;
-  std::string path_;
-  std::ofstream out_;
+  std::string path_, pending_;
+  std::unique_ptr<AppendFile> file_;
 };
 
 }  // namespace rote

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 
 #include "kernels/check.h"
 #include "nn/config.h"
@@ -138,32 +137,32 @@ void TrackioCallback::log(ValueMap row) {
   else append_to_table(row);
 }
 
-// Written anew where the row has a column that was not there yet.
+std::string TrackioCallback::line(size_t number) const {
+  std::string text = std::to_string(number);
+  for (const std::string& name : columns_) {
+    const Value* value = rows_[number].find(name);
+    text += "," + (value ? cell(python_str(*value)) : "");
+  }
+  return text + "\n";
+}
+
+// Written anew, and whole, where the row has a column that was not there yet.
 void TrackioCallback::append_to_table(const ValueMap& row) {
   const size_t before = columns_.size();
   for (const auto& [name, value] : row)
     if (std::find(columns_.begin(), columns_.end(), name) == columns_.end()) columns_.push_back(name);
-  const bool anew = rows_.empty() || columns_.size() != before;
   rows_.push_back(row);
-  std::string text;
-  if (anew) {
-    text = "step";
-    for (const std::string& name : columns_) text += "," + cell(name);
-    text += "\n";
-  }
-  for (size_t i = anew ? 0 : rows_.size() - 1; i < rows_.size(); ++i) {
-    text += std::to_string(i);
-    for (const std::string& name : columns_) {
-      const Value* value = rows_[i].find(name);
-      text += "," + (value ? cell(python_str(*value)) : "");
-    }
-    text += "\n";
-  }
+  if (table_ && columns_.size() == before) return table_->write(line(rows_.size() - 1));
+  std::string text = "step";
+  for (const std::string& name : columns_) text += "," + cell(name);
+  text += "\n";
+  for (size_t i = 0; i < rows_.size(); ++i) text += line(i);
+  const std::string folder = std::filesystem::path(table_path_).parent_path();
   std::error_code fault;
-  std::filesystem::create_directories(std::filesystem::path(table_path_).parent_path(), fault);
-  std::ofstream out(table_path_, std::ios::binary | (anew ? std::ios::trunc : std::ios::app));
-  out << text << std::flush;
-  ROTE_CHECK(!fault && out.good(), IoError, "write ", table_path_, ": the disk is full or the folder cannot be written.");
+  std::filesystem::create_directories(folder, fault);
+  ROTE_CHECK(!fault, IoError, "write ", folder, ": ", fault.message(), ".");
+  write_file(table_path_, text);
+  table_ = std::make_unique<AppendFile>(table_path_, static_cast<int64_t>(text.size()));
 }
 
 void TrackioCallback::on_train_end(const CallbackContext& context, TrainerControl&) {

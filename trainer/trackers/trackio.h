@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tensor/file.h"
 #include "trainer/callback.h"
 #include "trainer/trackers/trackio_server.h"
 
@@ -28,11 +29,13 @@ class TrackioCallback : public TrainerCallback {
   void attempt(const std::function<void()>& work);
   void open(const CallbackContext& context);
   void log(ValueMap row);
+  std::string line(size_t number) const;
   void append_to_table(const ValueMap& row);
 
   std::optional<HttpAddress> address_;
   std::string write_token_, run_, table_path_;
   std::unique_ptr<TrackioServer> server_;
+  std::unique_ptr<AppendFile> table_;
   std::vector<std::string> columns_;
   std::vector<ValueMap> rows_;
   bool failed_ = false;
