@@ -54,13 +54,15 @@ struct Sigmoid : Formula<1> {  // y = 1/(1 + e⁻ˣ)
 };
 
 struct LeakyRelu : Formula<1, 1> {  // y = x where x > 0, else slope·x
-  static constexpr Row row{.name = "leaky_relu", .schema = "leaky_relu(x[*], slope=0.01) -> y[*]", .saves = "x", .samples = "*=2,3 slope=0.1; *=0", .kinks = "0", .aten = "leaky_relu(self, negative_slope)"};
+  static constexpr Row row{.name = "leaky_relu", .schema = "leaky_relu(x[*], slope=0.01) -> y[*]", .saves = "x", .samples = "*=2,3 slope=0.1; *=0",
+                           .kinks = "0", .aten = "leaky_relu(self, negative_slope)"};
   template <class V> static constexpr V forward(V x, V slope) { return select(x > V(0), x, x * slope); }
   template <class V> static constexpr V backward(V x, V dy, V slope) { return select(x > V(0), dy, dy * slope); }
 };
 
 struct Elu : Formula<1, 3> {  // y = scale·x where x > 0, else scale·alpha·(e^(input_scale·x) - 1).  Clevert et al. 2015, arXiv:1511.07289
-  static constexpr Row row{.name = "elu", .schema = "elu(x[*], alpha=1.0, scale=1.0, input_scale=1.0) -> y[*]", .saves = "x", .samples = "*=2,3 alpha=1.5 scale=0.5 input_scale=2.0; *=4", .kinks = "0", .aten = "elu(self, alpha, scale, input_scale)"};
+  static constexpr Row row{.name = "elu", .schema = "elu(x[*], alpha=1.0, scale=1.0, input_scale=1.0) -> y[*]", .saves = "x",
+                           .samples = "*=2,3 alpha=1.5 scale=0.5 input_scale=2.0; *=4", .kinks = "0", .aten = "elu(self, alpha, scale, input_scale)"};
   template <class V> static constexpr V forward(V x, V alpha, V scale, V input_scale) { return select(x > V(0), x * scale, expm1(x * input_scale) * (alpha * scale)); }
   template <class V> static constexpr V backward(V x, V dy, V alpha, V scale, V input_scale) {
     return select(x <= V(0), dy * (input_scale * (alpha * scale) * exp(x * input_scale)), dy * scale);
@@ -68,7 +70,8 @@ struct Elu : Formula<1, 3> {  // y = scale·x where x > 0, else scale·alpha·(e
 };
 
 struct Softplus : Formula<1, 2> {  // y = log(1 + e^(beta·x))/beta, and x where beta·x > threshold
-  static constexpr Row row{.name = "softplus", .schema = "softplus(x[*], beta=1.0, threshold=20.0) -> y[*]", .saves = "x", .samples = "*=2,3 beta=2.0; *=4", .aten = "softplus(self, beta, threshold)"};
+  static constexpr Row row{.name = "softplus", .schema = "softplus(x[*], beta=1.0, threshold=20.0) -> y[*]", .saves = "x",
+                           .samples = "*=2,3 beta=2.0; *=4", .aten = "softplus(self, beta, threshold)"};
   template <class V> static constexpr V forward(V x, V beta, V threshold) {
     const V z = x * beta;
     return select(z > threshold, x, (maximum(z, V(0)) + log1p(exp(-abs(z)))) / beta);
@@ -103,20 +106,23 @@ struct Mish : Formula<1> {  // y = x·tanh(log(1 + e^x)) = x·n/(n + 2) with n =
 };
 
 struct Hardsigmoid : Formula<1> {  // y = min(max(x + 3, 0), 6)/6; the derivative is 0 on the borders
-  static constexpr Row row{.name = "hardsigmoid", .schema = "hardsigmoid(x[*]) -> y[*]", .saves = "x", .low = -4, .high = 4, .kinks = "-3 3", .aten = "hardsigmoid(self)"};
+  static constexpr Row row{.name = "hardsigmoid", .schema = "hardsigmoid(x[*]) -> y[*]", .saves = "x", .low = -4, .high = 4, .kinks = "-3 3",
+                           .aten = "hardsigmoid(self)"};
   template <class V> static constexpr V forward(V x) { return minimum(maximum(x + V(3), V(0)), V(6)) / V(6); }
   // 1/6 is that of f32 in f64 too, as in PyTorch.
   template <class V> static constexpr V backward(V x, V dy) { return select((x > V(-3)) & (x < V(3)), dy * V(1.0f / 6.0f), V(0)); }
 };
 
 struct Hardswish : Formula<1> {  // y = x·min(max(x + 3, 0), 6)/6; the derivative on the borders is that outside.  Howard et al. 2019, arXiv:1905.02244
-  static constexpr Row row{.name = "hardswish", .schema = "hardswish(x[*]) -> y[*]", .saves = "x", .low = -4, .high = 4, .kinks = "-3 3", .aten = "hardswish(self)"};
+  static constexpr Row row{.name = "hardswish", .schema = "hardswish(x[*]) -> y[*]", .saves = "x", .low = -4, .high = 4, .kinks = "-3 3",
+                           .aten = "hardswish(self)"};
   template <class V> static constexpr V forward(V x) { return x * minimum(maximum(x + V(3), V(0)), V(6)) / V(6); }
   template <class V> static constexpr V backward(V x, V dy) { return select(x <= V(-3), V(0), select(x < V(3), dy * (x / V(3) + V(0.5f)), dy)); }
 };
 
 struct Hardshrink : Formula<1, 1> {  // y = 0 where |x| <= lambda, else x
-  static constexpr Row row{.name = "hardshrink", .schema = "hardshrink(x[*], lambda=0.5) -> y[*]", .saves = "x", .kinks = "-0.5 0.5", .aten = "hardshrink(self, lambd)"};
+  static constexpr Row row{.name = "hardshrink", .schema = "hardshrink(x[*], lambda=0.5) -> y[*]", .saves = "x", .kinks = "-0.5 0.5",
+                           .aten = "hardshrink(self, lambd)"};
   template <class V> static constexpr V forward(V x, V lambda) { return select(abs(x) <= lambda, V(0), x); }
   template <class V> static constexpr V backward(V x, V dy, V lambda) { return select(abs(x) > lambda, dy, V(0)); }
 };
@@ -128,7 +134,9 @@ struct Softshrink : Formula<1, 1> {  // y = 0 where |x| <= lambda, else x moved 
 };
 
 struct Threshold : Formula<1, 2> {  // y = x where x > at, else value
-  static constexpr Row row{.name = "threshold", .schema = "threshold(x[*], at, value) -> y[*]", .saves = "x", .samples = "*=2,3 at=0.5 value=-1.0; *=0 at=0.0 value=0.0", .kinks = "0.5", .integers = true, .aten = "threshold(self, threshold, value)"};
+  static constexpr Row row{.name = "threshold", .schema = "threshold(x[*], at, value) -> y[*]", .saves = "x",
+                           .samples = "*=2,3 at=0.5 value=-1.0; *=0 at=0.0 value=0.0", .kinks = "0.5", .integers = true,
+                           .aten = "threshold(self, threshold, value)"};
   template <class V> static constexpr V forward(V x, V at, V value) { return select(x <= at, value, x); }
   template <class V> static constexpr V backward(V x, V dy, V at, V) { return select(x <= at, V(0), dy); }
 };

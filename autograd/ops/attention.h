@@ -6,7 +6,13 @@
 namespace rote {
 
 struct AttentionOp {  // y = dropout(softmax(scale·q·kᵀ + bias))·v over the keys that the mask keeps.  Vaswani et al. 2017; Dao et al. 2022, arXiv:2205.14135
-  static constexpr Row row{.name = "attention", .schema = "attention(q[B,H,T,D], k[B,H,S,D], v[B,H,S,E], bool mask[...]?, bias[...]?, scale, causal=false, dropout=0.0) -> y, wide max, wide sum", .saves = "q k v mask bias y max sum", .once = "the scores that its derivative reads are not kept", .autocast = Autocast::lower, .samples = "B=2 H=2 T=3 S=5 D=4 E=4 scale=0.5; B=1 H=1 T=4 S=4 D=3 E=5 scale=1.0 causal=true; B=2 H=3 T=3 S=5 D=2 E=1 bias=3,1,5 scale=0.5; B=2 H=1 T=2 S=3 D=2 E=2 mask=2,1,2,3 bias=2,3 scale=1.0; B=1 H=1 T=2 S=0 D=2 E=2 scale=1.0"};
+  static constexpr Row row{.name = "attention",
+                           .schema = "attention(q[B,H,T,D], k[B,H,S,D], v[B,H,S,E], bool mask[...]?, bias[...]?, scale, causal=false, dropout=0.0) -> y, wide max, wide sum",
+                           .saves = "q k v mask bias y max sum", .once = "the scores that its derivative reads are not kept",
+                           .autocast = Autocast::lower,
+                           .samples = "B=2 H=2 T=3 S=5 D=4 E=4 scale=0.5; B=1 H=1 T=4 S=4 D=3 E=5 scale=1.0 causal=true; "
+                                      "B=2 H=3 T=3 S=5 D=2 E=1 bias=3,1,5 scale=0.5; B=2 H=1 T=2 S=3 D=2 E=2 mask=2,1,2,3 bias=2,3 scale=1.0; "
+                                      "B=1 H=1 T=2 S=0 D=2 E=2 scale=1.0"};
   static constexpr bool takes_sixteen = true;
   static void infer(Call& call);
   static void forward(Call& call);

@@ -9,7 +9,11 @@ namespace rote {
 // log_probs of a sample count up to its input length, labels up to its target length; what lies behind has the gradient 0.
 // of_scores: the gradient has p added, as PyTorch's has. Behind a log_softmax both give the same gradient of the scores.
 struct CtcLoss {
-  static constexpr Row row{.name = "ctc_loss", .schema = "ctc_loss(log_probs[T,N,V], i64 labels[N,L], i64 input_lengths[N], i64 target_lengths[N], blank=0, of_scores=false) -> loss[N], wide alpha", .saves = "log_probs labels input_lengths target_lengths loss alpha", .once = "the posterior of its alignments is not differentiated", .autocast = Autocast::f32, .samples = "T=5 N=2 L=3 V=4; T=4 N=1 L=1 V=2; T=3 N=0 L=2 V=2"};
+  static constexpr Row row{.name = "ctc_loss",
+                           .schema = "ctc_loss(log_probs[T,N,V], i64 labels[N,L], i64 input_lengths[N], i64 target_lengths[N], blank=0, of_scores=false) -> loss[N], wide alpha",
+                           .saves = "log_probs labels input_lengths target_lengths loss alpha",
+                           .once = "the posterior of its alignments is not differentiated", .autocast = Autocast::f32,
+                           .samples = "T=5 N=2 L=3 V=4; T=4 N=1 L=1 V=2; T=3 N=0 L=2 V=2"};
   static void infer(Call& call);
   static void forward(Call& call);
   static void backward(Call& call);

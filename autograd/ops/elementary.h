@@ -156,7 +156,8 @@ struct Sinc : Formula<1> {  // y = sin(πx)/(πx), 1 at 0
 };
 
 struct Logit : Formula<1, 2> {  // y = ln(x/(1 - x)) of x moved into [low, high]; with infinite borders NaN outside of [0, 1]
-  static constexpr Row row{.name = "logit", .schema = "logit(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=0.25 high=0.75; *=4 low=-1e300 high=1e300", .low = 0.05, .high = 0.95, .kinks = "0.25 0.75"};
+  static constexpr Row row{.name = "logit", .schema = "logit(x[*], low, high) -> y[*]", .saves = "x",
+                           .samples = "*=2,3 low=0.25 high=0.75; *=4 low=-1e300 high=1e300", .low = 0.05, .high = 0.95, .kinks = "0.25 0.75"};
   template <class V> static constexpr V forward(V x, V low, V high) {
     const V z = select(x < low, low, select(x > high, high, x));
     return log(z / (V(1) - z));
@@ -179,13 +180,15 @@ struct Atan2 : Formula<2> {  // z = the angle of the point (x, y)
 };
 
 struct Hypot : Formula<2> {  // z = √(x² + y²) without overflow on the way
-  static constexpr Row row{.name = "hypot", .schema = "hypot(x[*], y[*]) -> z[*]", .saves = "x y z", .reads = "x z, y z", .low = 0.25, .aten = "hypot(self, other)"};
+  static constexpr Row row{.name = "hypot", .schema = "hypot(x[*], y[*]) -> z[*]", .saves = "x y z", .reads = "x z, y z", .low = 0.25,
+                           .aten = "hypot(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return hypot(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V y, V z, V dz) { return {dz * (x / z), dz * (y / z)}; }
 };
 
 struct Logaddexp : Formula<2, 1> {  // z = ln(b^x + b^y)/ln b, given ln b
-  static constexpr Row row{.name = "logaddexp", .schema = "logaddexp(x[*], y[*], log_base=1.0) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4 log_base=0.7", .aten = "logaddexp(self, other)"};
+  static constexpr Row row{.name = "logaddexp", .schema = "logaddexp(x[*], y[*], log_base=1.0) -> z[*]", .saves = "x y",
+                           .samples = "*=2,3; *=4 log_base=0.7", .aten = "logaddexp(self, other)"};
   template <class V> static constexpr V forward(V x, V y, V log_base) {
     const V apart = select(x == y, V(0), abs(x - y));  // of equal infinities too
     return maximum(x, y) + log1p(exp(-(apart * log_base))) / log_base;
@@ -197,7 +200,8 @@ struct Logaddexp : Formula<2, 1> {  // z = ln(b^x + b^y)/ln b, given ln b
 };
 
 struct Xlogy : Formula<2> {  // z = x·ln y, 0 where x = 0 and y is a number
-  static constexpr Row row{.name = "xlogy", .schema = "xlogy(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "x y, x y", .low = 0.25, .aten = "xlogy.Tensor(self, other); xlogy.Scalar_Self(self, other); xlogy.Scalar_Other(self, other)"};
+  static constexpr Row row{.name = "xlogy", .schema = "xlogy(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "x y, x y", .low = 0.25,
+                           .aten = "xlogy.Tensor(self, other); xlogy.Scalar_Self(self, other); xlogy.Scalar_Other(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select((x == V(0)) & (y == y), V(0), x * log(y)); }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) {
     return {select(((x == V(0)) | (dz == V(0))) & (y <= V(0)), V(0), dz * log(y)), dz * (x / y)};
@@ -205,7 +209,9 @@ struct Xlogy : Formula<2> {  // z = x·ln y, 0 where x = 0 and y is a number
 };
 
 struct Xlog1py : Formula<2> {  // z = x·ln(1 + y), 0 where x = 0 and y is a number
-  static constexpr Row row{.name = "xlog1py", .schema = "xlog1py(x[*], y[*]) -> z[*]", .saves = "x y", .low = 0.25, .aten = "special_xlog1py(self, other); special_xlog1py.self_scalar(self, other); special_xlog1py.other_scalar(self, other)"};
+  static constexpr Row row{.name = "xlog1py", .schema = "xlog1py(x[*], y[*]) -> z[*]", .saves = "x y", .low = 0.25,
+                           .aten = "special_xlog1py(self, other); special_xlog1py.self_scalar(self, other); "
+                                   "special_xlog1py.other_scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select((x == V(0)) & (y == y), V(0), x * log1p(y)); }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) {
     return {select(((x == V(0)) | (dz == V(0))) & (y <= V(-1)), V(0), dz * log1p(y)), dz * (x / (y + V(1)))};

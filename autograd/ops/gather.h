@@ -9,7 +9,9 @@ namespace rote {
 // Indices lie in 0…size-1 of the axis; `index` has as many axes as x and at most x's size along the others. Where several elements go to one
 // place they are joined in the logical order of `index`, so a result does not depend on threads.
 struct Gather {  // y[.., i, ..] = x[.., index[.., i, ..], ..], of index's shape
-  static constexpr Row row{.name = "gather", .schema = "gather(any x[...], i64 index[...], axis) -> y", .saves = "index", .samples = "x=2,5 index=2,3 axis=1 V=5; x=4,3 index=5,2 axis=0 V=4; x=2,3,2 index=2,2,1 axis=-2 V=3; x= index= axis=0 V=1; x=3 index=0 axis=0"};
+  static constexpr Row row{.name = "gather", .schema = "gather(any x[...], i64 index[...], axis) -> y", .saves = "index",
+                           .samples = "x=2,5 index=2,3 axis=1 V=5; x=4,3 index=5,2 axis=0 V=4; x=2,3,2 index=2,2,1 axis=-2 V=3; "
+                                      "x= index= axis=0 V=1; x=3 index=0 axis=0"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -17,13 +19,18 @@ struct Gather {  // y[.., i, ..] = x[.., index[.., i, ..], ..], of index's shape
 };
 
 struct Scatter {  // y = x, but y[.., index[.., i, ..], ..] = src[.., i, ..] (how = "set"; the last one stays) or += (how = "add")
-  static constexpr Row row{.name = "scatter", .schema = "scatter(any x[...], i64 index[...], any src[...], axis, how=\"set\") -> y", .saves = "index", .samples = "x=2,5 index=2,3 src=2,4 axis=1 V=5; x=4,3 index=5,2 src=5,2 axis=0 V=4 how=\"add\"; x=2,3,2 index=2,2,1 src=2,2,2 axis=-2 V=3 how=\"add\"; x= index= src= axis=0 V=1; x=3 index=0 src=0 axis=0"};
+  static constexpr Row row{.name = "scatter", .schema = "scatter(any x[...], i64 index[...], any src[...], axis, how=\"set\") -> y", .saves = "index",
+                           .samples = "x=2,5 index=2,3 src=2,4 axis=1 V=5; x=4,3 index=5,2 src=5,2 axis=0 V=4 how=\"add\"; "
+                                      "x=2,3,2 index=2,2,1 src=2,2,2 axis=-2 V=3 how=\"add\"; x= index= src= axis=0 V=1; x=3 index=0 src=0 axis=0"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct ScatterReduce {  // as scatter, joined to what is there by how = "prod", "amax" or "amin"; of equal extremes each gets a share of the gradient
-  static constexpr Row row{.name = "scatter_reduce", .schema = "scatter_reduce(any x[...], i64 index[...], any src[...], axis, how) -> y", .saves = "x index src y", .samples = "x=2,5 index=2,3 src=2,4 axis=1 V=5 how=\"prod\"; x=4,3 index=5,2 src=5,2 axis=0 V=4 how=\"amax\"; x=2,3,2 index=2,2,1 src=2,2,2 axis=-2 V=3 how=\"amin\"; x=3 index=0 src=0 axis=0 how=\"prod\""};
+  static constexpr Row row{.name = "scatter_reduce", .schema = "scatter_reduce(any x[...], i64 index[...], any src[...], axis, how) -> y",
+                           .saves = "x index src y",
+                           .samples = "x=2,5 index=2,3 src=2,4 axis=1 V=5 how=\"prod\"; x=4,3 index=5,2 src=5,2 axis=0 V=4 how=\"amax\"; "
+                                      "x=2,3,2 index=2,2,1 src=2,2,2 axis=-2 V=3 how=\"amin\"; x=3 index=0 src=0 axis=0 how=\"prod\""};
   static void forward(Call& call);
   static void backward(Call& call);
 };

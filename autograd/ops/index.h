@@ -7,7 +7,8 @@
 namespace rote {
 
 struct Embedding {  // y = w[ids]; ids equal to padding_idx give no gradient; by_count: an id's gradient is divided by how often it occurs
-  static constexpr Row row{.name = "embedding", .schema = "embedding(i64 ids[*], any w[V,C], padding_idx=-1, by_count=false) -> y[*,C]", .saves = "ids", .samples = "*=2,3 V=4 C=5; *= V=3 C=2; *=0 V=2 C=2"};
+  static constexpr Row row{.name = "embedding", .schema = "embedding(i64 ids[*], any w[V,C], padding_idx=-1, by_count=false) -> y[*,C]",
+                           .saves = "ids", .samples = "*=2,3 V=4 C=5; *= V=3 C=2; *=0 V=2 C=2"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -15,7 +16,8 @@ struct Embedding {  // y = w[ids]; ids equal to padding_idx give no gradient; by
 };
 
 struct Nonzero {  // the coordinates of the elements that are not 0, in logical order: [count, axes of x]
-  static constexpr Row row{.name = "nonzero", .schema = "nonzero(any x[*]) -> i64 y", .no_grad = "an index is constant almost everywhere", .aten = "nonzero(self); argwhere(self)"};
+  static constexpr Row row{.name = "nonzero", .schema = "nonzero(any x[*]) -> i64 y", .no_grad = "an index is constant almost everywhere",
+                           .aten = "nonzero(self); argwhere(self)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
 };

@@ -6,7 +6,8 @@
 namespace rote {
 
 struct Linear {  // y = x·wᵀ + b
-  static constexpr Row row{.name = "linear", .schema = "linear(x[*,I], w[O,I], b[O]?) -> y[*,O]", .saves = "x w", .reads = "w, x, ", .autocast = Autocast::lower, .samples = "*=2,3 I=4 O=5; * I=3 O=2; *=2 I=1 O=1; *=0 I=3 O=2"};
+  static constexpr Row row{.name = "linear", .schema = "linear(x[*,I], w[O,I], b[O]?) -> y[*,O]", .saves = "x w", .reads = "w, x, ",
+                           .autocast = Autocast::lower, .samples = "*=2,3 I=4 O=5; * I=3 O=2; *=2 I=1 O=1; *=0 I=3 O=2"};
   static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -14,7 +15,8 @@ struct Linear {  // y = x·wᵀ + b
 };
 
 struct Matmul {  // z = x·y over the last two axes, leading axes broadcast
-  static constexpr Row row{.name = "matmul", .schema = "matmul(x[...], y[...]) -> z", .saves = "x y", .reads = "y, x", .autocast = Autocast::lower, .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
+  static constexpr Row row{.name = "matmul", .schema = "matmul(x[...], y[...]) -> z", .saves = "x y", .reads = "y, x", .autocast = Autocast::lower,
+                           .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
   static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -22,7 +24,8 @@ struct Matmul {  // z = x·y over the last two axes, leading axes broadcast
 };
 
 struct MatmulIntegers {  // z = x·y as matmul has it, with wrap-around
-  static constexpr Row row{.name = "matmul_integers", .schema = "matmul_integers(i64 x[...], i64 y[...]) -> i64 z", .no_grad = "integers have no derivative", .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
+  static constexpr Row row{.name = "matmul_integers", .schema = "matmul_integers(i64 x[...], i64 y[...]) -> i64 z",
+                           .no_grad = "integers have no derivative", .samples = "x=2,3 y=3,4; x=2,1,3,4 y=5,4,2; x=3,0 y=0,2"};
   static void forward(Call& call);
 };
 

@@ -6,7 +6,10 @@
 namespace rote {
 
 struct CrossEntropy {  // loss = -w[label]·((1-s)·log p[label]) - s/V·Σ w·log p; 0 where the label is ignored.  Szegedy et al. 2015, arXiv:1512.00567
-  static constexpr Row row{.name = "cross_entropy", .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> wide loss[*], wide lse[*]", .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1 label_smoothing=0.2"};
+  static constexpr Row row{.name = "cross_entropy",
+                           .schema = "cross_entropy(logits[*,V], i64 labels[*], weight[V]?, ignore_index=-100, label_smoothing=0.0) -> wide loss[*], wide lse[*]",
+                           .saves = "logits labels weight lse", .constants = "weight", .autocast = Autocast::f32,
+                           .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1 label_smoothing=0.2"};
   static constexpr bool takes_sixteen = true;
   static void forward(Call& call);
   static void backward(Call& call);
@@ -14,7 +17,9 @@ struct CrossEntropy {  // loss = -w[label]·((1-s)·log p[label]) - s/V·Σ w·l
 };
 
 struct NllLoss {  // loss = -w[label]·x[label] of log-probabilities x; 0 where the label is ignored
-  static constexpr Row row{.name = "nll_loss", .schema = "nll_loss(x[*,V], i64 labels[*], weight[V]?, ignore_index=-100) -> loss[*]", .saves = "labels weight", .constants = "weight", .autocast = Autocast::f32, .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1"};
+  static constexpr Row row{.name = "nll_loss", .schema = "nll_loss(x[*,V], i64 labels[*], weight[V]?, ignore_index=-100) -> loss[*]",
+                           .saves = "labels weight", .constants = "weight", .autocast = Autocast::f32,
+                           .samples = "*=2,3 V=4; * V=3; *=0 V=2; *=4 V=3 ignore_index=1"};
   static void forward(Call& call);
   static void backward(Call& call);
 };

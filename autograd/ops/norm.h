@@ -6,14 +6,16 @@
 namespace rote {
 
 struct LayerNorm {  // y = (x - mean)·rstd·w + b.  Ba, Kiros & Hinton 2016, arXiv:1607.06450
-  static constexpr Row row{.name = "layer_norm", .schema = "layer_norm(x[*,C], w[C]?, b[C]?, eps=1e-5) -> y[*,C], wide mean[*], wide rstd[*]", .saves = "x w mean rstd", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
+  static constexpr Row row{.name = "layer_norm", .schema = "layer_norm(x[*,C], w[C]?, b[C]?, eps=1e-5) -> y[*,C], wide mean[*], wide rstd[*]",
+                           .saves = "x w mean rstd", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);  // that of the statistics too
 };
 
 struct RmsNorm {  // y = x·rstd·w with rstd = 1/√(mean of x² + eps).  Zhang & Sennrich 2019, arXiv:1910.07467
-  static constexpr Row row{.name = "rms_norm", .schema = "rms_norm(x[*,C], w[C]?, eps=1e-5) -> y[*,C], wide rstd[*]", .saves = "x w rstd", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
+  static constexpr Row row{.name = "rms_norm", .schema = "rms_norm(x[*,C], w[C]?, eps=1e-5) -> y[*,C], wide rstd[*]", .saves = "x w rstd",
+                           .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);
@@ -21,7 +23,9 @@ struct RmsNorm {  // y = x·rstd·w with rstd = 1/√(mean of x² + eps).  Zhang
 
 // y = (x - mean)·rstd·w + b with the statistics of each group of C/groups channels of a sample.  Wu & He 2018, arXiv:1803.08494
 struct GroupNormOp {
-  static constexpr Row row{.name = "group_norm", .schema = "group_norm(x[N,C,*], w[C]?, b[C]?, groups, eps=1e-5) -> y, wide mean, wide rstd", .saves = "x w mean rstd", .autocast = Autocast::f32, .samples = "N=2 C=4 *=3 groups=2; N=2 C=3 * groups=1; N=1 C=4 *=2,2 groups=4; N=0 C=2 *=2 groups=2"};
+  static constexpr Row row{.name = "group_norm", .schema = "group_norm(x[N,C,*], w[C]?, b[C]?, groups, eps=1e-5) -> y, wide mean, wide rstd",
+                           .saves = "x w mean rstd", .autocast = Autocast::f32,
+                           .samples = "N=2 C=4 *=3 groups=2; N=2 C=3 * groups=1; N=1 C=4 *=2,2 groups=4; N=0 C=2 *=2 groups=2"};
   static void infer(Call& call);
   static void forward(Call& call);
   static void backward(Call& call);
@@ -31,7 +35,11 @@ struct GroupNormOp {
 // y = (x - mean)/√(var + eps)·w + b of each channel, in training with the mean and the variance of the batch, else with those given. Its sums
 // over samples depend on how a batch is cut into micro-batches.  Ioffe & Szegedy 2015, arXiv:1502.03167
 struct BatchNormOp {
-  static constexpr Row row{.name = "batch_norm", .schema = "batch_norm(x[N,C,*], w[C]?, b[C]?, given_mean[C]?, given_var[C]?, training, eps=1e-5) -> y[N,C,*], wide mean[C], wide var[C]", .saves = "x w mean var", .constants = "given_mean given_var", .autocast = Autocast::f32, .samples = "N=2 C=3 *=2,2 training=false; N=3 C=2 *=4 training=true; N=4 C=5 * training=true; N=3 C=2 * training=false", .low = 0.5, .high = 2};
+  static constexpr Row row{.name = "batch_norm",
+                           .schema = "batch_norm(x[N,C,*], w[C]?, b[C]?, given_mean[C]?, given_var[C]?, training, eps=1e-5) -> y[N,C,*], wide mean[C], wide var[C]",
+                           .saves = "x w mean var", .constants = "given_mean given_var", .autocast = Autocast::f32,
+                           .samples = "N=2 C=3 *=2,2 training=false; N=3 C=2 *=4 training=true; N=4 C=5 * training=true; N=3 C=2 * training=false",
+                           .low = 0.5, .high = 2};
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);

@@ -20,19 +20,22 @@ struct Sub : Formula<2> {  // z = x - y
 };
 
 struct Mul : Formula<2> {  // z = x·y
-  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x", .integers = true, .aten = "mul.Tensor(self, other); mul.Scalar(self, other); multiply.Tensor(self, other)"};
+  static constexpr Row row{.name = "mul", .schema = "mul(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x", .integers = true,
+                           .aten = "mul.Tensor(self, other); mul.Scalar(self, other); multiply.Tensor(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return x * y; }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) { return {dz * y, dz * x}; }
 };
 
 struct Div : Formula<2> {  // z = x/y
-  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x y", .low = 0.5, .aten = "div.Tensor(self, other); div.Scalar(self, other); true_divide.Tensor(self, other)"};
+  static constexpr Row row{.name = "div", .schema = "div(x[*], y[*]) -> z[*]", .saves = "x y", .reads = "y, x y", .low = 0.5,
+                           .aten = "div.Tensor(self, other); div.Scalar(self, other); true_divide.Tensor(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return x / y; }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) { return {dz / y, -(dz * x / y) / y}; }
 };
 
 struct Pow : Formula<2, 1> {  // z = x^y; the derivative in y is taken as 0 where x = 0 and y >= 0; factors of both count as infinite from `limit` on
-  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*], limit=1.7976931348623157e308) -> z[*]", .saves = "x y z", .reads = "x y, x y z", .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
+  static constexpr Row row{.name = "pow", .schema = "pow(x[*], y[*], limit=1.7976931348623157e308) -> z[*]", .saves = "x y z", .reads = "x y, x y z",
+                           .low = 0.5, .integers = true, .aten = "pow.Scalar(self, exponent)"};
   template <class V> static constexpr V limited(V v, V limit) { return select(abs(v) < limit, v, v * V(__builtin_inff())); }
   template <class V> static constexpr V forward(V x, V y, V) { return pow(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V y, V z, V dz, V limit) {
@@ -52,19 +55,22 @@ V floor_quotient(V x, V y) {
 }
 
 struct FloorDivide : Formula<2> {  // z = ⌊x/y⌋
-  static constexpr Row row{.name = "floor_divide", .schema = "floor_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  static constexpr Row row{.name = "floor_divide", .schema = "floor_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05,
+                           .integers = true};
   template <class V> static constexpr V forward(V x, V y) { return floor_quotient(x, y); }
   template <class V> static constexpr Two<V> backward(V) { return {V(0), V(0)}; }
 };
 
 struct TruncDivide : Formula<2> {  // z = x/y without its fraction
-  static constexpr Row row{.name = "trunc_divide", .schema = "trunc_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  static constexpr Row row{.name = "trunc_divide", .schema = "trunc_divide(x[*], y[*]) -> z[*]", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05,
+                           .integers = true};
   template <class V> static constexpr V forward(V x, V y) { return trunc(x / y); }
   template <class V> static constexpr Two<V> backward(V) { return {V(0), V(0)}; }
 };
 
 struct Remainder : Formula<2> {  // z = x - y·⌊x/y⌋, of y's sign
-  static constexpr Row row{.name = "remainder", .schema = "remainder(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  static constexpr Row row{.name = "remainder", .schema = "remainder(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0",
+                           .low = 1.05, .integers = true};
   template <class V> static constexpr V forward(V x, V y) {
     const V rest = fmod(x, y);
     return select(((rest < V(0)) & (y > V(0))) | ((rest > V(0)) & (y < V(0))), rest + y, rest);
@@ -73,13 +79,15 @@ struct Remainder : Formula<2> {  // z = x - y·⌊x/y⌋, of y's sign
 };
 
 struct Fmod : Formula<2> {  // z = x - y·trunc(x/y), of x's sign
-  static constexpr Row row{.name = "fmod", .schema = "fmod(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05, .integers = true};
+  static constexpr Row row{.name = "fmod", .schema = "fmod(x[*], y[*]) -> z[*]", .saves = "x y", .samples = "*=2,3; *=4; *=; *=0", .low = 1.05,
+                           .integers = true};
   template <class V> static constexpr V forward(V x, V y) { return fmod(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) { return {dz, -dz * trunc(x / y)}; }
 };
 
 struct Maximum : Formula<2> {  // the larger; NaN wins; equal values share the gradient
-  static constexpr Row row{.name = "maximum", .schema = "maximum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "maximum(self, other); max.other(self, other)"};
+  static constexpr Row row{.name = "maximum", .schema = "maximum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true,
+                           .aten = "maximum(self, other); max.other(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return maximum(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) {
     const V half = dz * V(0.5f);
@@ -88,7 +96,8 @@ struct Maximum : Formula<2> {  // the larger; NaN wins; equal values share the g
 };
 
 struct Minimum : Formula<2> {  // the smaller; NaN wins; equal values share the gradient
-  static constexpr Row row{.name = "minimum", .schema = "minimum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true, .aten = "minimum(self, other); min.other(self, other)"};
+  static constexpr Row row{.name = "minimum", .schema = "minimum(x[*], y[*]) -> z[*]", .saves = "x y", .integers = true,
+                           .aten = "minimum(self, other); min.other(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return minimum(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V y, V dz) {
     const V half = dz * V(0.5f);
@@ -137,7 +146,8 @@ struct Sign : Formula<1> {  // 1, 0 or -1; 0 of NaN
 };
 
 struct Copysign : Formula<2> {  // |x| with the sign of y, whose zeros have one; the derivative at x = 0 is 0
-  static constexpr Row row{.name = "copysign", .schema = "copysign(x[*], y[*]) -> z[*]", .saves = "x z", .reads = "x z, ", .kinks = "0", .aten = "copysign.Tensor(self, other); copysign.Scalar(self, other)"};
+  static constexpr Row row{.name = "copysign", .schema = "copysign(x[*], y[*]) -> z[*]", .saves = "x z", .reads = "x z, ", .kinks = "0",
+                           .aten = "copysign.Tensor(self, other); copysign.Scalar(self, other)"};
   static constexpr bool moves_only = true;
   template <class V> static constexpr V forward(V x, V y) { return copysign(x, y); }
   template <class V> static constexpr Two<V> backward(V x, V z, V dz) { return {select(x == V(0), V(0), dz * (z / x)), V(0)}; }
@@ -185,13 +195,15 @@ struct Where : Formula<3> {  // y = a where the condition is not 0, else b
 };
 
 struct Clamp : Formula<1, 2> {  // y = min(max(x, low), high); the gradient passes inside, borders not included
-  static constexpr Row row{.name = "clamp", .schema = "clamp(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7", .kinks = "-0.5 0.7", .integers = true};
+  static constexpr Row row{.name = "clamp", .schema = "clamp(x[*], low, high) -> y[*]", .saves = "x", .samples = "*=2,3 low=-0.5 high=0.7",
+                           .kinks = "-0.5 0.7", .integers = true};
   template <class V> static constexpr V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
   template <class V> static constexpr V backward(V x, V dy, V low, V high) { return select((x > low) & (x < high), dy, V(0)); }
 };
 
 struct ClampBetween : Formula<3> {  // Clamp between two tensors; x shares the gradient with a border that it is equal to
-  static constexpr Row row{.name = "clamp_between", .schema = "clamp_between(x[*], low[*], high[*]) -> y[*]", .saves = "x low high", .integers = true};
+  static constexpr Row row{.name = "clamp_between", .schema = "clamp_between(x[*], low[*], high[*]) -> y[*]", .saves = "x low high",
+                           .integers = true};
   template <class V> static constexpr V forward(V x, V low, V high) { return minimum(maximum(x, low), high); }
   template <class V> static constexpr Three<V> backward(V x, V low, V high, V dy) {
     const V half = dy * V(0.5f), zero = V(0);
@@ -203,7 +215,8 @@ struct ClampBetween : Formula<3> {  // Clamp between two tensors; x shares the g
 };
 
 struct NanToNum : Formula<1, 3> {  // y = x with other values for NaN and the infinities, where the gradient stops
-  static constexpr Row row{.name = "nan_to_num", .schema = "nan_to_num(x[*], nan, positive, negative) -> y[*]", .saves = "x", .samples = "*=2,3 nan=0.5 positive=9.0 negative=-9.0"};
+  static constexpr Row row{.name = "nan_to_num", .schema = "nan_to_num(x[*], nan, positive, negative) -> y[*]", .saves = "x",
+                           .samples = "*=2,3 nan=0.5 positive=9.0 negative=-9.0"};
   static constexpr bool moves_only = true;
   template <class V> static constexpr V forward(V x, V nan, V positive, V negative) {
     return select(x != x, nan, select(abs(x) == V(__builtin_inff()), select(x > V(0), positive, negative), x));
@@ -212,34 +225,41 @@ struct NanToNum : Formula<1, 3> {  // y = x with other values for NaN and the in
 };
 
 struct BceWithLogits : Formula<2> {  // y = max(x,0) - x·t + log(1 + e^-|x|): binary cross-entropy of a logit and its target
-  static constexpr Row row{.name = "bce_with_logits", .schema = "bce_with_logits(x[*], t[*]) -> y[*]", .saves = "x t", .autocast = Autocast::f32, .kinks = "0"};
+  static constexpr Row row{.name = "bce_with_logits", .schema = "bce_with_logits(x[*], t[*]) -> y[*]", .saves = "x t", .autocast = Autocast::f32,
+                           .kinks = "0"};
   template <class V> static constexpr V forward(V x, V t) { return (maximum(x, V(0)) - x * t) + log1p(exp(-abs(x))); }
   template <class V> static constexpr Two<V> backward(V x, V t, V dy) { return {dy * (sigmoid(x) - t), -(dy * x)}; }
 };
 
 // Comparisons give bool.
 struct Eq : Formula<2> {
-  static constexpr Row row{.name = "eq", .schema = "eq(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "eq.Tensor(self, other); eq.Scalar(self, other)"};
+  static constexpr Row row{.name = "eq", .schema = "eq(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "eq.Tensor(self, other); eq.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x == y, V(1), V(0)); }
 };
 struct Ne : Formula<2> {
-  static constexpr Row row{.name = "ne", .schema = "ne(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "ne.Tensor(self, other); ne.Scalar(self, other)"};
+  static constexpr Row row{.name = "ne", .schema = "ne(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "ne.Tensor(self, other); ne.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x != y, V(1), V(0)); }
 };
 struct Lt : Formula<2> {
-  static constexpr Row row{.name = "lt", .schema = "lt(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "lt.Tensor(self, other); lt.Scalar(self, other)"};
+  static constexpr Row row{.name = "lt", .schema = "lt(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "lt.Tensor(self, other); lt.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x < y, V(1), V(0)); }
 };
 struct Le : Formula<2> {
-  static constexpr Row row{.name = "le", .schema = "le(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "le.Tensor(self, other); le.Scalar(self, other)"};
+  static constexpr Row row{.name = "le", .schema = "le(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "le.Tensor(self, other); le.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x <= y, V(1), V(0)); }
 };
 struct Gt : Formula<2> {
-  static constexpr Row row{.name = "gt", .schema = "gt(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "gt.Tensor(self, other); gt.Scalar(self, other)"};
+  static constexpr Row row{.name = "gt", .schema = "gt(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "gt.Tensor(self, other); gt.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x > y, V(1), V(0)); }
 };
 struct Ge : Formula<2> {
-  static constexpr Row row{.name = "ge", .schema = "ge(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere", .integers = true, .aten = "ge.Tensor(self, other); ge.Scalar(self, other)"};
+  static constexpr Row row{.name = "ge", .schema = "ge(x[*], y[*]) -> bool z[*]", .no_grad = "a comparison is constant almost everywhere",
+                           .integers = true, .aten = "ge.Tensor(self, other); ge.Scalar(self, other)"};
   template <class V> static constexpr V forward(V x, V y) { return select(x >= y, V(1), V(0)); }
 };
 

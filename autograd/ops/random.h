@@ -7,7 +7,8 @@
 namespace rote {
 
 struct DropoutOp {  // y = x·keep/(1-p).  Srivastava et al. 2014.  draw, seed: those of an earlier call, to drop the same again
-  static constexpr Row row{.name = "dropout", .schema = "dropout(x[*], p, draw=none, seed=none) -> y[*]", .samples = "*=2,3 p=0.5; *= p=0.1; *=0 p=0.1"};
+  static constexpr Row row{.name = "dropout", .schema = "dropout(x[*], p, draw=none, seed=none) -> y[*]",
+                           .samples = "*=2,3 p=0.5; *= p=0.1; *=0 p=0.1"};
   static void forward(Call& call);
   static void backward(Call& call);
 };

@@ -6,7 +6,8 @@
 namespace rote {
 
 struct Flip {  // the named axes in reverse order
-  static constexpr Row row{.name = "flip", .schema = "flip(any x[*], axes) -> y", .samples = "*=2,3,4 axes=[0,2]; *=3 axes=[-1]; *=2,3 axes=[]; *=2,0 axes=[1]", .aten = "flip(self, dims)"};
+  static constexpr Row row{.name = "flip", .schema = "flip(any x[*], axes) -> y",
+                           .samples = "*=2,3,4 axes=[0,2]; *=3 axes=[-1]; *=2,3 axes=[]; *=2,0 axes=[1]", .aten = "flip(self, dims)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);

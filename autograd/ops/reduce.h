@@ -6,25 +6,29 @@
 namespace rote {
 
 struct Sum {  // over the named axes, all where none is named; in logical order of the reduced axes; integers add up in i64
-  static constexpr Row row{.name = "sum", .schema = "sum(any x[*], axes=[], keepdim=false) -> y", .samples = "*=2,3,4 axes=[1]; *=2,3 axes=[0,-1] keepdim=true; *=5; *=; *=2,0 axes=[1]"};
+  static constexpr Row row{.name = "sum", .schema = "sum(any x[*], axes=[], keepdim=false) -> y",
+                           .samples = "*=2,3,4 axes=[1]; *=2,3 axes=[0,-1] keepdim=true; *=5; *=; *=2,0 axes=[1]"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Amax {  // the largest, NaN wins; equal ones share the gradient
-  static constexpr Row row{.name = "amax", .schema = "amax(any x[*], axes=[], keepdim=false) -> y", .saves = "x y", .samples = "*=2,3,4 axes=[1]; *=5", .aten = "amax(self, dim, keepdim)"};
+  static constexpr Row row{.name = "amax", .schema = "amax(any x[*], axes=[], keepdim=false) -> y", .saves = "x y",
+                           .samples = "*=2,3,4 axes=[1]; *=5", .aten = "amax(self, dim, keepdim)"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Prod {  // over the named axes, all where none is named; integers in i64, others in f64 and rounded once
-  static constexpr Row row{.name = "prod", .schema = "prod(any x[*], axes=[], keepdim=false) -> y", .saves = "x y", .samples = "*=2,3,4 axes=[1]; *=2,3 axes=[0,-1] keepdim=true; *=5; *=; *=2,0 axes=[1]"};
+  static constexpr Row row{.name = "prod", .schema = "prod(any x[*], axes=[], keepdim=false) -> y", .saves = "x y",
+                           .samples = "*=2,3,4 axes=[1]; *=2,3 axes=[0,-1] keepdim=true; *=5; *=; *=2,0 axes=[1]"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct MaxAlong {  // the largest along one axis, or the least, and its index: the first of equal ones, NaN before all
-  static constexpr Row row{.name = "max_along", .schema = "max_along(any x[*], axis, keepdim=false, least=false) -> y, i64 index", .saves = "index", .samples = "*=2,3,4 axis=1; *=5 axis=-1 keepdim=true least=true; *= axis=0"};
+  static constexpr Row row{.name = "max_along", .schema = "max_along(any x[*], axis, keepdim=false, least=false) -> y, i64 index", .saves = "index",
+                           .samples = "*=2,3,4 axis=1; *=5 axis=-1 keepdim=true least=true; *= axis=0"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);

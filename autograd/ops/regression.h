@@ -6,7 +6,8 @@
 namespace rote {
 
 struct Huber : Formula<2, 1> {  // y = d²/2 where |d| < delta, else delta·(|d| - delta/2), with d = x - t.  Huber 1964
-  static constexpr Row row{.name = "huber", .schema = "huber(x[*], t[*], delta=1.0) -> y[*]", .saves = "x t", .samples = "*=2,3 delta=0.5; *=4 delta=2.0; *=; *=0"};
+  static constexpr Row row{.name = "huber", .schema = "huber(x[*], t[*], delta=1.0) -> y[*]", .saves = "x t",
+                           .samples = "*=2,3 delta=0.5; *=4 delta=2.0; *=; *=0"};
   template <class V> static constexpr V forward(V x, V t, V delta) {
     const V d = x - t, size = abs(d);
     return select(size < delta, V(0.5f) * d * d, delta * (size - V(0.5f) * delta));
@@ -19,7 +20,8 @@ struct Huber : Formula<2, 1> {  // y = d²/2 where |d| < delta, else delta·(|d|
 };
 
 struct BinaryCrossEntropy : Formula<2> {  // y = -(t·log x + (1 - t)·log(1 - x)), logarithms from -100 on: a sure and wrong x costs 100
-  static constexpr Row row{.name = "binary_cross_entropy", .schema = "binary_cross_entropy(x[*], t[*]) -> y[*]", .saves = "x t", .low = 0.05, .high = 0.95};
+  static constexpr Row row{.name = "binary_cross_entropy", .schema = "binary_cross_entropy(x[*], t[*]) -> y[*]", .saves = "x t", .low = 0.05,
+                           .high = 0.95};
   template <class V> static constexpr V forward(V x, V t) {
     const V floor(-100);
     return (t - V(1)) * maximum(log1p(-x), floor) - t * maximum(log(x), floor);

@@ -11,7 +11,12 @@ namespace rote {
 // reflect, replicate, circular with `before` elements in front. Positions are PyTorch's, to the bit of the dtype; scale 0: from the sizes.
 // back > 0: the transpose, which brings the axis from `size` back to `back` elements. Linear in x, so the two are each other's derivatives.
 struct Resample {
-  static constexpr Row row{.name = "resample", .schema = "resample(x[...], axis, size, mode, align_corners=false, scale=0.0, before=0, back=0) -> y", .samples = "x=2,5,3 axis=1 size=8 mode=\"linear\"; x=2,7 axis=-1 size=3 mode=\"cubic\"; x=2,4 axis=1 size=6 mode=\"nearest\"; x=5,2 axis=0 size=3 mode=\"nearest-exact\" scale=0.6; x=2,5 axis=1 size=3 mode=\"area\"; x=6 axis=0 size=4 mode=\"linear\" align_corners=true; x=2,9 axis=1 size=9 mode=\"reflect\" before=2 back=5; x=3,4 axis=1 size=9 mode=\"replicate\" before=3; x=3,4 axis=1 size=7 mode=\"circular\" before=1; x=0,4 axis=1 size=2 mode=\"linear\""};
+  static constexpr Row row{.name = "resample", .schema = "resample(x[...], axis, size, mode, align_corners=false, scale=0.0, before=0, back=0) -> y",
+                           .samples = "x=2,5,3 axis=1 size=8 mode=\"linear\"; x=2,7 axis=-1 size=3 mode=\"cubic\"; "
+                                      "x=2,4 axis=1 size=6 mode=\"nearest\"; x=5,2 axis=0 size=3 mode=\"nearest-exact\" scale=0.6; "
+                                      "x=2,5 axis=1 size=3 mode=\"area\"; x=6 axis=0 size=4 mode=\"linear\" align_corners=true; "
+                                      "x=2,9 axis=1 size=9 mode=\"reflect\" before=2 back=5; x=3,4 axis=1 size=9 mode=\"replicate\" before=3; "
+                                      "x=3,4 axis=1 size=7 mode=\"circular\" before=1; x=0,4 axis=1 size=2 mode=\"linear\""};
   static void forward(Call& call);
   static void backward(Call& call);
 };

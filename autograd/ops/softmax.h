@@ -6,14 +6,16 @@
 namespace rote {
 
 struct Softmax {  // y = eˣ/Σeˣ over the last axis; a row of -inf throughout gives NaN
-  static constexpr Row row{.name = "softmax", .schema = "softmax(x[*,C]) -> y[*,C]", .saves = "y", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
+  static constexpr Row row{.name = "softmax", .schema = "softmax(x[*,C]) -> y[*,C]", .saves = "y", .autocast = Autocast::f32,
+                           .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);
 };
 
 struct LogSoftmax {  // y = x - log Σeˣ over the last axis
-  static constexpr Row row{.name = "log_softmax", .schema = "log_softmax(x[*,C]) -> y[*,C]", .saves = "y", .autocast = Autocast::f32, .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
+  static constexpr Row row{.name = "log_softmax", .schema = "log_softmax(x[*,C]) -> y[*,C]", .saves = "y", .autocast = Autocast::f32,
+                           .samples = "*=2,3 C=4; * C=5; *=0 C=3"};
   static void forward(Call& call);
   static void backward(Call& call);
   static void backward_in_ops(Call& call);

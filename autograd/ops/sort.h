@@ -7,13 +7,16 @@
 namespace rote {
 
 struct Argsort {  // the order of each line: stable, NaN as the largest, -0 = +0. count >= 0: only the first `count` of it
-  static constexpr Row row{.name = "argsort", .schema = "argsort(any x[*], axis=-1, descending=false, count=-1) -> i64 y", .no_grad = "an index is constant almost everywhere", .samples = "*=2,3,4 axis=1; *=2,7 descending=true; *=3,9 count=2; *= axis=0; *=2,0"};
+  static constexpr Row row{.name = "argsort", .schema = "argsort(any x[*], axis=-1, descending=false, count=-1) -> i64 y",
+                           .no_grad = "an index is constant almost everywhere",
+                           .samples = "*=2,3,4 axis=1; *=2,7 descending=true; *=3,9 count=2; *= axis=0; *=2,0"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
 };
 
 struct Searchsorted {  // how many elements of the sorted line of x lie below v (right = true: not above v); x has one axis or v's leading ones
-  static constexpr Row row{.name = "searchsorted", .schema = "searchsorted(any x[...], any v[...], right=false) -> i64 y", .no_grad = "an index is constant almost everywhere", .samples = "x=5 v=2,3; x=2,4 v=2,3 right=true; x=3 v=; x=0 v=2"};
+  static constexpr Row row{.name = "searchsorted", .schema = "searchsorted(any x[...], any v[...], right=false) -> i64 y",
+                           .no_grad = "an index is constant almost everywhere", .samples = "x=5 v=2,3; x=2,4 v=2,3 right=true; x=3 v=; x=0 v=2"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
 };

@@ -8,27 +8,34 @@ namespace rote {
 struct AsStrided {  // x's storage from element `offset` on under another shape and strides; within what the storage holds
   // Samples without axes alone: in other memory the same numbers are other views (tests/autograd/index_test.cpp has those with axes).
   // x_strides and x_offset are x's own, which its gradient needs; the forward fills them in.
-  static constexpr Row row{.name = "as_strided", .schema = "as_strided(any x[*], shape, strides, offset=0, x_strides=[], x_offset=0) -> y", .samples = "*= shape=[2,3] strides=[0,0]; *= shape=[] strides=[]; *= shape=[2,0] strides=[1,1]"};
+  static constexpr Row row{.name = "as_strided", .schema = "as_strided(any x[*], shape, strides, offset=0, x_strides=[], x_offset=0) -> y",
+                           .samples = "*= shape=[2,3] strides=[0,0]; *= shape=[] strides=[]; *= shape=[2,0] strides=[1,1]"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Place {  // y = zeros of `shape`, to whose element offset + Σ index·strides each element of x is added; strides count in y's logical order
-  static constexpr Row row{.name = "place", .schema = "place(any x[*], shape, strides, offset=0) -> y", .samples = "*=2,2 shape=[2,3] strides=[1,2] offset=1; *=4,3 shape=[9] strides=[2,1]; *= shape=[4] strides=[] offset=3; *=2,0 shape=[3,2] strides=[1,1]"};
+  static constexpr Row row{.name = "place", .schema = "place(any x[*], shape, strides, offset=0) -> y",
+                           .samples = "*=2,2 shape=[2,3] strides=[1,2] offset=1; *=4,3 shape=[9] strides=[2,1]; *= shape=[4] strides=[] offset=3; "
+                                      "*=2,0 shape=[3,2] strides=[1,1]"};
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Diagonal {  // the elements whose place along `second` is that along `first` plus offset; both axes go, the diagonal is the last one
-  static constexpr Row row{.name = "diagonal", .schema = "diagonal(any x[*], offset=0, first=0, second=1) -> y", .samples = "*=3,4; *=2,3,4 offset=1 first=-1 second=0; *=3,2 offset=-2; *=2,2 offset=5", .aten = "diagonal(self, offset, dim1, dim2)"};
+  static constexpr Row row{.name = "diagonal", .schema = "diagonal(any x[*], offset=0, first=0, second=1) -> y",
+                           .samples = "*=3,4; *=2,3,4 offset=1 first=-1 second=0; *=3,2 offset=-2; *=2,2 offset=5",
+                           .aten = "diagonal(self, offset, dim1, dim2)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
 };
 
 struct Unfold {  // windows of `size` elements every `step` along an axis; the place in the window is the last axis
-  static constexpr Row row{.name = "unfold", .schema = "unfold(any x[*], axis, size, step) -> y", .samples = "*=7 axis=0 size=3 step=2; *=2,5,2 axis=-2 size=3 step=1; *=4 axis=0 size=0 step=1; *= axis=0 size=1 step=1", .aten = "unfold(self, dimension, size, step)"};
+  static constexpr Row row{.name = "unfold", .schema = "unfold(any x[*], axis, size, step) -> y",
+                           .samples = "*=7 axis=0 size=3 step=2; *=2,5,2 axis=-2 size=3 step=1; *=4 axis=0 size=0 step=1; *= axis=0 size=1 step=1",
+                           .aten = "unfold(self, dimension, size, step)"};
   static constexpr bool moves_only = true;
   static void forward(Call& call);
   static void backward(Call& call);
