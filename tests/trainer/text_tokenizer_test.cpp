@@ -147,6 +147,9 @@ TEST_CASE("tokenizer: truncation counts the special tokens, batches are padded t
                        "truncation: max_length is 1 but the template alone has 2 special tokens; raise max_length.", rote::ArgumentError);
   CHECK_THROWS_AS(refused({.max_length = -1})(), rote::ArgumentError);
   CHECK_THROWS_AS(refused({.max_length = 9, .stride = 8})(), rote::ArgumentError);
+  CHECK_THROWS_WITH_AS(tokenizer.encode("the", {.add_special_tokens = false, .truncation = Truncation{.max_length = 6, .stride = 5}}),
+                       "truncation: stride is 5 but max_length 6 leaves 4 tokens for the text; the stride must be smaller.", rote::ArgumentError);
+  CHECK(tokenizer.encode("the fox", {.add_special_tokens = false, .truncation = Truncation{.max_length = 1}}).ids == Ids{5});
 }
 
 TEST_CASE("tokenizer: ids alone equal those of a full encoding, from any thread") {

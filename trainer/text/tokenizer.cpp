@@ -170,15 +170,16 @@ Encoding encode_sequence(const Tokenizer::Parts& parts, const Sequence& sequence
   return encoding;
 }
 
-// `special` tokens go to the template, `least` to that for one text: a stride too great beside these is refused whatever the text.
+// `special` tokens go to the template. A stride too great beside the `least` of a template for one text is refused whatever the text, as the library
+// does it, with and without the template.
 void check_truncation(const Truncation& truncation, int64_t special, int64_t least) {
   ROTE_CHECK(truncation.max_length >= 0 && truncation.stride >= 0, ArgumentError, "truncation: max_length is ", truncation.max_length,
              " and stride ", truncation.stride, "; neither may be negative.");
   ROTE_CHECK(truncation.max_length >= special, ArgumentError, "truncation: max_length is ", truncation.max_length,
              " but the template alone has ", special, " special tokens; raise max_length.");
-  ROTE_CHECK(truncation.max_length == 0 || truncation.stride <= truncation.max_length - least, ArgumentError, "truncation: stride is ",
-             truncation.stride, " but max_length ", truncation.max_length, " leaves ", truncation.max_length - least,
-             " tokens for the text; the stride must be smaller.");
+  const int64_t left = truncation.max_length - least;
+  ROTE_CHECK(left < 0 || truncation.stride <= left, ArgumentError, "truncation: stride is ", truncation.stride, " but max_length ", truncation.max_length,
+             " leaves ", left, " tokens for the text; the stride must be smaller.");
 }
 
 // Where no template marks the place of a text, the reference counts a row of one text as that text throughout, padding included.
@@ -203,11 +204,8 @@ Encoding Tokenizer::encode_row(const EncodeInput& input, const EncodeOptions& op
   std::optional<Encoding> second;
   if (input.pair) second = encode_sequence(*parts_, *input.pair, 1, options.fields);
   if (options.truncation) {
-    const auto special_tokens = [&](bool two_texts) {
-      return options.add_special_tokens ? parts_->post_processor.added_tokens(two_texts) : 0;
-    };
-    const int64_t special = special_tokens(second.has_value());
-    check_truncation(*options.truncation, special, special_tokens(false));
+    const int64_t special = options.add_special_tokens ? parts_->post_processor.added_tokens(second.has_value()) : 0;
+    check_truncation(*options.truncation, special, parts_->post_processor.added_tokens(false));
     truncate_texts(first, second ? &*second : nullptr, options.truncation->max_length - special, *options.truncation, options.fields);
   }
   return parts_->post_processor.process(std::move(first), std::move(second), {options.add_special_tokens, options.fields});
