@@ -105,8 +105,9 @@ std::vector<LogitsProcessor> logits_processors(const GenerationConfig& c, int64_
   const auto add = [&](bool wanted, LogitsProcessor process) {
     if (wanted) list.push_back(std::move(process));
   };
-  std::vector<int64_t> ends = c.eos_token_id;  // one that is not scored is never chosen either
-  std::erase_if(ends, [vocabulary](int64_t id) { return id < 0 || id >= vocabulary; });
+  std::vector<int64_t> ends;  // each once; one that is not scored is never chosen either
+  for (const int64_t id : c.eos_token_id)
+    if (id >= 0 && id < vocabulary && std::find(ends.begin(), ends.end(), id) == ends.end()) ends.push_back(id);
   add(!c.sequence_bias.empty(), [biases = c.sequence_bias](const ScoreRow& row) {
     for (const auto& one : biases) bias_sequence(one.first, one.second, row.ids, row.scores);
   });

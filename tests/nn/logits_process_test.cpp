@@ -92,6 +92,9 @@ TEST_CASE("logits: an end is made likelier step by step, and what is no number g
   CHECK(processed(decay, {.ids = {0, 0}}) == Given{}.scores);
   CHECK(processed(decay, {.ids = {0, 0, 0}})[1] == 0);     // -1 + 1·(2 - 1)
   CHECK(processed(decay, {.ids = {0, 0, 0, 0}})[1] == 2);  // -1 + 1·(4 - 1)
+  GenerationConfig twice = decay;
+  twice.eos_token_id = {1, 1};
+  CHECK(processed(twice, {.ids = {0, 0, 0, 0}})[1] == 2);
   const float most = std::numeric_limits<float>::max();
   CHECK(processed({.remove_invalid_values = true}, {.ids = {0}, .scores = {NAN, INFINITY, kNever, 3, -3}}) == Scores{0, most, -most, 3, -3});
 }
