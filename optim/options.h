@@ -14,16 +14,16 @@ namespace rote::optim {
 
 using Options = std::map<std::string, std::string>;
 
-// A fault of the words themselves, whatever they say: a piece that is no name=value, a name that is not there. Known before any value is judged.
+// Faults of the words: a piece that is no name=value, a name that is not there, a value of the wrong kind.
 struct OptionError : ArgumentError {
-  OptionError(const std::string& about, const std::string& told) : ArgumentError(about + ": " + told), fault(told) {}
-  const std::string fault;  // without what the error is about
+  OptionError(const std::string& about, std::vector<std::string> told);
+  const std::vector<std::string> faults;  // without what they are about
 };
 
 // Blanks are dropped, pieces stand between commas (those of a pair in brackets not) and hold one `=` each. Throws OptionError for any other piece, and for a name that comes twice.
 Options parse_optim_args(const std::string& text);
 
-// Hands options out by name. Throws ArgumentError for a word of the wrong kind, and in finish() OptionError for names that nobody took.
+// Hands options out by name. Throws OptionError for a word of the wrong kind, and in finish() for names that nobody took.
 class OptionReader {
  public:
   // `who` begins error texts: "optim_args of sgd".
@@ -36,14 +36,21 @@ class OptionReader {
   void take(const char* name, DType& value);                  // float32 or bfloat16
   void take(const char* name, std::vector<int64_t>& value);   // with : between
   void take_pair(const char* name, double& first, double& second);  // (1e-30,1e-3)
-  void finish() const;
+  void finish();
+
+  // From here on what is wrong with a value waits for finish(), which throws all faults at once.
+  void wait_for_all() { waits_ = true; }
+  void fault(const std::string& told);
 
  private:
   std::optional<std::string> word(const char* name);
+  template <class T>
+  void read(const char* name, const std::string& word, const char* kind, T& value);
 
   std::string who_;
   Options left_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_, faults_;
+  bool waits_ = false;
 };
 
 }  // namespace rote::optim

@@ -14,7 +14,7 @@ void Precision::read(OptionReader& from) {
     bool on = false;
     from.take(way.name, on);
     if (!on) continue;
-    if (chosen != nullptr) throw OptionError("optim_args", str(chosen, " and ", way.name, " are both true; each is a way to keep what bfloat16 weights lose, give one."));
+    if (chosen != nullptr) from.fault(str(chosen, " and ", way.name, " are both true; each is a way to keep what bfloat16 weights lose, give one."));
     chosen = way.name;
     weights = way.weights;
   }

@@ -103,6 +103,7 @@ std::shared_ptr<Optimizer> make_optimizer(const std::string& name, std::vector<G
   for (const Named& one : kOptimizers) {
     if (name != one.name) continue;
     OptionReader from("optim_args of " + name, options);
+    from.wait_for_all();
     return one.make(std::move(groups), adam, from);
   }
   const std::string near = nearest(name, optimizer_names().data(), static_cast<int64_t>(optimizer_names().size()));

@@ -58,6 +58,12 @@ const Wrong kTable[] = {
     {"two ways to keep bfloat16 weights", "--bf16 --optim_args split_master=true,use_kahan_summation=true --max_steps 0.5", "", "",
      {"--max_steps: got 0.5; it must be a whole number.",
       "--optim_args: adamw_torch_fused: split_master and use_kahan_summation are both true; each is a way to keep what bfloat16 weights lose, give one."}},
+    {"values that no option takes", "--optim_args split_master=maybe,moments_dtype=int8,beta1=x --logging_steps 0", "", "",
+     {"--logging_steps: is 0 with --logging_strategy steps; give a number of steps, or --logging_strategy no.", "--optim_args: adamw_torch_fused: beta1 is \"x\"; it must be a number.",
+      "--optim_args: adamw_torch_fused: moments_dtype is \"int8\"; it must be float32 or bfloat16.", "--optim_args: adamw_torch_fused: split_master is \"maybe\"; it must be true or false."}},
+    {"a number that the optimizer cannot take", "--optim_args beta1=2", "", "", {"--optim_args: AdamW: a beta is 2; it must lie in [0,1)."}},
+    {"a word for a schedule's number", "--lr_scheduler_type polynomial --lr_scheduler_kwargs '{\"power\": \"two\"}'", "", "",
+     {"--lr_scheduler_kwargs: schedule polynomial: power is \"two\"; it must be a number."}},
     {"moments that no dtype holds", "--optim_args moments_dtype=float8", "", "", {"--optim_args: adamw_torch_fused: moments_dtype is \"float8\"; it must be float32 or bfloat16."}},
     // What is not there.
     {"two half precisions", "--fp16 --bf16", "", "", {"--fp16: is given with --bf16; training computes in one of them, so give one."}},

@@ -148,14 +148,13 @@ void resolve_checkpointing(T& args, std::vector<std::string>& faults) {
   }
 }
 
-// Options that the optimizer or the schedule does not have are told with all other faults; values are judged where they are used.
+// What is wrong with the options of the optimizer or the words of the schedule's is told with all other faults; a schedule's numbers are judged where its length is known.
 void check_options(const T& args, std::vector<std::string>& faults) {
   const auto attempt = [&](const std::string& about, const std::function<void()>& make) {
     try {
       make();
     } catch (const optim::OptionError& fault) {
-      faults.push_back(about + fault.fault);
-    } catch (const ArgumentError&) {  // of a value
+      for (const std::string& one : fault.faults) faults.push_back(about + one);
     }
   };
   const auto has = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
@@ -163,8 +162,13 @@ void check_options(const T& args, std::vector<std::string>& faults) {
     std::optional<optim::Options> options;
     attempt("--optim_args: ", [&] { options = optim::parse_optim_args(*args.optim_args); });
     std::shared_ptr<optim::Optimizer> made;
-    if (options)
-      attempt("--optim_args: " + args.optimizer_name() + ": ", [&] { made = optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); });
+    const std::string about = "--optim_args: " + args.optimizer_name() + ": ";
+    const auto make = [&] { made = optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); };
+    try {
+      if (options) attempt(about, make);
+    } catch (const ArgumentError& fault) {  // of a number that this optimizer cannot take
+      faults.push_back("--optim_args: " + fault.text);
+    }
     if (made && made->precision().weights != optim::Weights::as_they_are && !args.bf16)
       faults.push_back("--optim_args: " + *args.optim_args + " keeps the weights in bfloat16, which is for training in it; set --bf16.");
   }

@@ -140,9 +140,9 @@ TEST_CASE("precision: what is refused, in one sentence") {
   const Refusal rows[] = {
       {"adamw_torch", DType::f32, {{"moments_dtype", "float16"}}, "optim_args of adamw_torch: moments_dtype is \"float16\"; it must be float32 or bfloat16."},
       {"adamw_torch", DType::f32, {{"split_master", "true"}, {"use_kahan_summation", "true"}},
-       "optim_args: split_master and use_kahan_summation are both true; each is a way to keep what bfloat16 weights lose, give one."},
+       "optim_args of adamw_torch: split_master and use_kahan_summation are both true; each is a way to keep what bfloat16 weights lose, give one."},
       {"adamw_anyprecision", DType::f32, {{"use_kahan_summation", "true"}, {"bf16_stochastic_round", "true"}},
-       "optim_args: use_kahan_summation and bf16_stochastic_round are both true; each is a way to keep what bfloat16 weights lose, give one."},
+       "optim_args of adamw_anyprecision: use_kahan_summation and bf16_stochastic_round are both true; each is a way to keep what bfloat16 weights lose, give one."},
       {"adamw_torch", DType::f64, {{"split_master", "true"}}, "optimizer: p is f64[2]; only float32 and bfloat16 parameters are kept otherwise."},
       {"adamw_torch", DType::f16, {{"moments_dtype", "bfloat16"}}, "optimizer: p is f16[2]; only float32 and bfloat16 parameters are kept otherwise."},
       {"adafactor", DType::f32, {{"moments_dtype", "bfloat16"}},
