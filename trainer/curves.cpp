@@ -30,13 +30,6 @@ fs::path state_file(const std::string& place) {
   return *last / name;
 }
 
-// A name on its way to a terminal: what would move the cursor is `?`.
-std::string shown(std::string name) {
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return name;
-}
-
 Logs with_shown_names(const Logs& entry) {
   Logs out;
   for (const auto& [name, value] : entry) out.set(shown(name), value);

@@ -17,7 +17,8 @@ namespace rote {
 
 namespace {
 
-constexpr double kFalling = 1;  // bits: the magnitude has doubled
+constexpr double kFalling = 1;       // bits: the magnitude has doubled
+constexpr double kMostBits = 1 << 12;  // between any two numbers of a format
 
 // A line of the file, whose faults name it.
 struct Line {
@@ -35,14 +36,16 @@ struct Line {
   std::string text(const ValueMap& map, const char* key) const {
     const std::string* found = at(map, key).as_text();
     if (found == nullptr) fault(str(key, " is no text"));
-    std::string shown = *found;  // on its way to a terminal: what would move the cursor is `?`
-    for (char& c : shown)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return shown;
+    return shown(*found);
   }
   double number_of(const ValueMap& map, const char* key) const {
     double found = 0;
     if (!at(map, key).number(found) || !std::isfinite(found)) fault(str(key, " is no finite number"));
+    return found;
+  }
+  double bits_of(const ValueMap& map, const char* key) const {
+    const double found = number_of(map, key);
+    if (std::abs(found) > kMostBits) fault(str(key, " is ", found, ", more than lie between any two numbers of a format"));
     return found;
   }
 };
@@ -50,7 +53,7 @@ struct Line {
 void add_entry(const Line& line, const ValueMap& entry, int64_t step, std::map<std::string, NumericsRow>& rows) {
   if (line.at(entry, "headroom_bits").is_null()) return;  // of zeros
   NumericsRow one{.module = line.text(entry, "module"), .what = line.text(entry, "what"), .dtype = line.text(entry, "dtype"), .source = line.text(entry, "source"),
-                  .amax = line.number_of(entry, "amax"), .headroom_bits = line.number_of(entry, "headroom_bits"), .underflow = line.number_of(entry, "underflow"), .step = step};
+                  .amax = line.number_of(entry, "amax"), .headroom_bits = line.bits_of(entry, "headroom_bits"), .underflow = line.number_of(entry, "underflow"), .step = step};
   const auto [found, is_new] = rows.emplace(one.module + '\n' + one.what + '\n' + one.dtype, one);
   NumericsRow& row = found->second;
   row.headrooms.push_back(one.headroom_bits);

@@ -107,6 +107,17 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
+std::string shown(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = static_cast<unsigned char>(text[i]), next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    const bool in_two_bytes = c == 0xC2 && next >= 0x80 && next <= 0x9F;
+    out += c < 0x20 || c == 0x7f || in_two_bytes ? '?' : text[i];
+    if (in_two_bytes) ++i;
+  }
+  return out;
+}
+
 int64_t code_points(const std::string& text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }

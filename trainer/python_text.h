@@ -30,6 +30,9 @@ std::string python_str(const Value& value);
 // between.join(words).
 std::string joined(const std::vector<std::string>& words, const char* between = ", ");
 
+// UTF-8 text of a file on its way to a terminal: control characters, which would move the cursor, are `?` (U+0000 to 1F, 7F to 9F).
+std::string shown(const std::string& text);
+
 // Number of code points of UTF-8 text.
 int64_t code_points(const std::string& text);
 

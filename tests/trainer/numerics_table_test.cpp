@@ -59,10 +59,10 @@ TEST_CASE("numerics table: a plain sentence where none is near; rows beyond --ro
 
 TEST_CASE("numerics table: a line that a kill cut off is left out; what moves a cursor is not printed") {
   const TempFolder folder;
-  folder.file("n.jsonl", line(1, entry("a\\u001b[2J", "weights", "1.0", "16.0")) + R"({"step": 2, "num)");
+  folder.file("n.jsonl", line(1, entry("a\\u001b[2Jb\\u009bc\u00e9", "weights", "1.0", "16.0")) + R"({"step": 2, "num)");
   const RunNumerics run = read_numerics(folder.file("n.jsonl"));
   CHECK(run.lines == 1);
-  CHECK(run.rows[0].module == "a?[2J");
+  CHECK(run.rows[0].module == "a?[2Jb?cé");
 }
 
 TEST_CASE("numerics table: what is no such file is refused with its line") {
@@ -84,6 +84,7 @@ TEST_CASE("numerics table: what is no such file is refused with its line") {
       {good + good, "n.jsonl:2: step 3 comes after step 3"},
       {line(1, entry("a", "weights", "\"x\"", "16.0")), "amax is no finite number"},
       {line(1, entry("a", "weights", "1.0", "NaN")), "headroom_bits is no finite number"},
+      {line(1, entry("a", "weights", "1.0", "-1e300")), "n.jsonl:1: headroom_bits is -1e+300, more than lie between any two numbers of a format"},
       {line(1, R"({"headroom_bits": 1.0, "module": 3})"), "module is no text"},
   };
   for (const Row& row : table) {
