@@ -104,6 +104,8 @@ bool GradScaler::found_inf(const Optimizer& optimizer) const {
 
 void GradScaler::load_state_dict(const GradScalerState& state) {
   check_state(state);
+  ROTE_CHECK(state.scale >= options_.min_scale && state.scale <= options_.max_scale, ArgumentError, "GradScaler: the scale of the state is ", state.scale, "; it must lie between min_scale ",
+             options_.min_scale, " and max_scale ", options_.max_scale, ".");
   ROTE_CHECK(state.growth_tracker >= 0 && state.bad_tracker >= 0, ArgumentError, "GradScaler: the state counts ", state.growth_tracker, " good and ", state.bad_tracker,
              " bad updates; neither is negative.");
   state_ = state;

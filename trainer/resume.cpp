@@ -88,7 +88,7 @@ void Trainer::check_saved_files(const std::string& folder) const {
   const std::string arguments = (root / kArgumentsFile).string();
   const ValueMap before = to_map(parse_training_args_file(read_file(arguments), arguments).first), now = to_map(args_);
   for (const char* name : {"learning_rate", "lr_scheduler_type", "warmup_steps", "weight_decay", "adam_beta1", "adam_beta2", "adam_epsilon", "max_grad_norm",
-                           "num_train_epochs", "max_steps", "train_sampling_strategy"})
+                           "num_train_epochs", "max_steps", "train_sampling_strategy", "bf16", "fp16", "optim", "optim_args"})
     if (!(*before.find(name) == *now.find(name)))
       std::fprintf(stderr, "resume_from_checkpoint: %s was %s, from here on it is %s\n", name, json_text(*before.find(name)).c_str(), json_text(*now.find(name)).c_str());
   if (model_->config() != nullptr) {
@@ -210,8 +210,10 @@ void Trainer::resume(const std::string& folder, Run& run) {
   if (training) {
     const RandomState& random = training->random;
     const bool epoch_is_over = run.rows_per_epoch && random.epoch_consumed >= *run.rows_per_epoch;
-    if (scaler_ && training->scaler) scaler_->load_state_dict(*training->scaler);
+    std::optional<optim::GradScaler> scaler = scaler_;  // as it was, where the moments do not fit and an older checkpoint takes the place of this one
+    if (scaler && training->scaler) scaler->load_state_dict(*training->scaler);
     optimizer_->load_state(training->moments, training->steps);
+    scaler_ = std::move(scaler);
     run.consumed = random.consumed_samples;
     run.first_epoch = random.epoch + (epoch_is_over ? 1 : 0);
     run.skip_rows = epoch_is_over ? 0 : random.epoch_consumed;

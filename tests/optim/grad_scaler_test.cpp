@@ -104,6 +104,9 @@ TEST_CASE("GradScaler: options and states out of range are refused") {
   GradScaler scaler;
   CHECK_THROWS_AS(scaler.load_state_dict({.scale = NAN}), ArgumentError);
   CHECK_THROWS_AS(scaler.load_state_dict({.growth_tracker = -1}), ArgumentError);
+  GradScaler bounded({.min_scale = 1, .max_scale = 1024 * 1024});
+  for (const float scale : {0.0f, 0.5f, 2097152.0f})
+    CHECK_THROWS_WITH_AS(bounded.load_state_dict({.scale = scale}), str("GradScaler: the scale of the state is ", scale, "; it must lie between min_scale 1 and max_scale 1.04858e+06.").c_str(), ArgumentError);
   CHECK_THROWS_AS(scaler.update(-1), ArgumentError);
   CHECK(scaler.get_scale() == 65536);
 }

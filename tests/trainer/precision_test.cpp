@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "autograd/ops.h"
 #include "kernels/pool.h"
 #include "nn/loss.h"
 #include "tensor/hash.h"
 #include "tensor/file.h"
+#include "tensor/safetensors.h"
 #include "tests/trainer/listed_stream.h"
 #include "tests/trainer/small_run.h"
 #include "trainer/json_text.h"
@@ -159,6 +161,31 @@ TEST_CASE("--fp16: scale and counters are saved, and a resumed run ends with the
     again.save_strategy = SaveStrategy::no;
     CHECK(train(rows, again, std::string(step) == "1" ? 0 : -1, from).hash == whole.hash);
   }
+}
+
+TEST_CASE("--fp16: of a checkpoint whose moments do not fit nothing is kept when an older one takes its place") {
+  const TempFolder folder, apart;
+  const data::ListDataset rows = points(8);
+  TrainingArguments args = half_args(folder.path(), true);
+  args.save_strategy = SaveStrategy::steps;
+  args.save_steps = 1;
+  train(rows, args, 1);
+  const std::string older = folder.path() + "/checkpoint-1", torn = folder.path() + "/checkpoint-5";
+  for (const char* name : {"optimizer.safetensors", "optimizer.json", "scheduler.json", "scaler.json", "rng_state.json"}) std::filesystem::remove(older + "/" + name);
+  for (const char* step : {"2", "3", "4", "6", "7", "8"}) std::filesystem::remove_all(folder.path() + "/checkpoint-" + step);
+  save_safetensors(torn + "/optimizer.safetensors", {});
+  TrainingArguments again = half_args(apart.path(), true);
+  const Run alone = train(rows, again, -1, older);
+  args.save_strategy = SaveStrategy::no;
+  const Run fallen = train(rows, args, -1, "true");
+  const auto last_scale = [](const Run& run) {
+    for (size_t i = run.state.log_history.size(); i-- > 0;)
+      if (run.state.log_history[i].find("loss_scale") != nullptr) return number_at(run.state.log_history[i], "loss_scale");
+    return 0.0;
+  };
+  CHECK(last_scale(alone) == 65536);
+  CHECK(last_scale(fallen) == last_scale(alone));
+  CHECK(fallen.hash == alone.hash);
 }
 
 TEST_CASE("--fp16: a forward that overflows stops the run; no loss scale is blamed") {
