@@ -168,6 +168,14 @@ TEST_CASE("rote train: the final weights are the same for any threads and instru
   CHECK(app.hash("whole") == hash);
 }
 
+TEST_CASE("rote train: a run that watched a metric goes on without one") {
+  const AppFolder app;
+  REQUIRE(app.train("out", "--validation_file test.tsv --eval_strategy epoch --save_strategy epoch --metric_for_best_model accuracy").status == 0);
+  const AppResult resumed = app.train("out", "--save_strategy epoch --resume_from_checkpoint out/checkpoint-6");
+  CHECK_MESSAGE(resumed.status == 0, resumed.err);
+  CHECK_FALSE(contains(resumed.out, "  best "));
+}
+
 TEST_CASE("rote train: the seed decides the new head, and labels are sorted into the config") {
   const AppFolder app;
   REQUIRE(app.train("a", "--seed 1 --max_steps 1 --learning_rate 0").status == 0);

@@ -60,7 +60,7 @@ std::string summary(const Trainer& trainer, const std::vector<std::pair<std::str
   const TrainerState& state = trainer.state();
   std::string out = "***** summary *****\n" + metrics_table(splits);
   out += str("  ", trainer.model().class_name(), ", ", trainer.get_num_trainable_parameters(), " trained parameters, ", state.global_step, " updates, saved in ", trainer.args().output_dir, "\n");
-  if (state.best_metric) out += str("  best ", trainer.args().best_metric_key(), " ", python_float(rounded(static_cast<double>(*state.best_metric), 4)), state.best_model_checkpoint ? ", " + *state.best_model_checkpoint : "", "\n");
+  if (state.best_metric && trainer.args().metric_for_best_model) out += str("  best ", trainer.args().best_metric_key(), " ", python_float(rounded(static_cast<double>(*state.best_metric), 4)), state.best_model_checkpoint ? ", " + *state.best_model_checkpoint : "", "\n");
   return out;
 }
 
