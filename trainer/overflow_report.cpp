@@ -67,6 +67,7 @@ struct Finding {
   uint32_t amax;
   RunScope scope;
   bool writes_nan, reads_inf;
+  std::vector<bool> is_given;  // inputs: as they were given, not rounded by this op
 };
 
 bool is_softmax(const std::string& op) { return op == "softmax" || op == "log_softmax" || op == "attention"; }
@@ -127,17 +128,16 @@ class Listener {
     for (const auto& [name, x] : outputs) written.push_back(x);
     if (stored_word(call.amax, written) < kInfBits) return;
     State before;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (is_given[i]) {
-        const State one = state_of(inputs[i].second);
-        before = {before.inf || one.inf, before.nan || one.nan};
-      }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const State one = state_of(inputs[i].second);
+      before = {before.inf || (one.inf && is_given[i]), before.nan || one.nan};  // rounding makes no NaN
+    }
     for (const auto& output : outputs) {
       const Tensor& x = output.second;
       if (!x.defined() || !is_floating(x.dtype())) continue;
       const State after = state_of(x);
       const auto keep = [&](std::optional<Finding>& slot, bool writes_nan) {
-        if (!slot) slot = Finding{call.op, path, phase, output.first, detach(x), inputs, call.attrs, call.amax, call.scope, writes_nan, before.inf};
+        if (!slot) slot = Finding{call.op, path, phase, output.first, detach(x), inputs, call.attrs, call.amax, call.scope, writes_nan, before.inf, is_given};
       };
       if (after.inf || after.nan) keep(any, after.nan);
       if (after.inf && !before.inf && !before.nan) keep(inf, false);
@@ -210,6 +210,9 @@ std::string advice_for(const Finding& f, const OverflowReport& r) {
   for (const TensorNumbers& x : r.operands)
     if (x.infs + x.nans > 0 && f.writes_nan && is_softmax(r.op))
       return "A row of the scores is -inf throughout: a query whose keys are all masked. Look at the masks of the rows named above.";
+  for (size_t i = 0; i < r.operands.size() && r.result.dtype == DType::f16; ++i)
+    if (!f.is_given[i] && r.operands[i].infs > 0 && r.operands[i].nans == 0)
+      return str("Its input ", r.operands[i].role, " goes beyond float16's 65504 where it is rounded to that: a lower loss scale cannot help. --bf16 has the range of float32.");
   for (const TensorNumbers& x : r.operands)
     if (x.infs + x.nans > 0) return str("Its input ", x.role, " held Inf or NaN already, and no op made it: it came with the batch or with a parameter. Look there.");
   if (has_lost_eps(f)) return str("Its eps is below the smallest normal number of ", format, " and is lost; a larger one helps.");

@@ -125,6 +125,15 @@ TEST_CASE("overflow report: f16 ends at 65504, and what rounds to it is no overf
   CHECK(report.frames.find("                  up Linear\n") != std::string::npos);
 }
 
+TEST_CASE("overflow report: an f32 operand that is rounded to Inf did not come in as one") {
+  Net net;
+  net.amplifier.factor = 1e5;  // 7.5e5 in f32
+  const OverflowReport report = explain(net, DType::f16);
+  REQUIRE(report.is_found);
+  CHECK(report.path == "down");
+  CHECK(report.advice == "Its input x goes beyond float16's 65504 where it is rounded to that: a lower loss scale cannot help. --bf16 has the range of float32.");
+}
+
 TEST_CASE("overflow report: bf16 has the range of f32 but for its last half step") {
   Net net;
   net.amplifier.factor = 0x1.ffp127 / 7.5;
@@ -161,6 +170,14 @@ TEST_CASE("overflow report: Inf and NaN that came in are not blamed on an op") {
     if (!report.is_found) continue;
     CHECK(report.path == "down");
     CHECK(report.advice.find("held Inf or NaN already") != std::string::npos);
+  }
+  for (const std::optional<DType> lower : kPrecisions) {  // what autocast rounds behind it made none
+    Net net;
+    net.amplifier.factor = 2;
+    net.up.weight.data<float>()[4] = NAN;
+    const OverflowReport report = explain(net, lower);
+    REQUIRE(report.is_found);
+    CHECK(report.path == "up");
   }
 }
 
