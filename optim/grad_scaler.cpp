@@ -88,12 +88,12 @@ void GradScaler::update(std::optional<double> new_scale) {
     state_.growth_tracker = 0;
     if (++state_.bad_tracker < options_.hysteresis) return;
     state_.bad_tracker = 0;
-    state_.scale = std::max(static_cast<float>(state_.scale * static_cast<float>(state_.backoff_factor)), static_cast<float>(options_.min_scale));
+    state_.scale = std::max(static_cast<float>(state_.scale * state_.backoff_factor), static_cast<float>(options_.min_scale));
     return;
   }
   if (++state_.growth_tracker < state_.growth_interval) return;
   state_.growth_tracker = state_.bad_tracker = 0;
-  const float grown = state_.scale * static_cast<float>(state_.growth_factor);
+  const float grown = static_cast<float>(state_.scale * state_.growth_factor);  // rounded once, as PyTorch does
   if (std::isfinite(grown)) state_.scale = std::min(grown, static_cast<float>(options_.max_scale));
 }
 

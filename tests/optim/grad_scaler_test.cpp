@@ -57,6 +57,20 @@ TEST_CASE("GradScaler: Inf and NaN skip the step, with nothing changed, and lowe
   }
 }
 
+TEST_CASE("GradScaler: a factor that f32 cannot hold is applied in double and rounded once") {
+  Fixture f;
+  GradScaler scaler({.init_scale = 65536, .growth_factor = 1.001, .backoff_factor = 0.9, .growth_interval = 1});
+  float scale = 65536;
+  for (int i = 0; i < 60; ++i) {
+    const bool bad = i % 3 == 0;
+    f.backward_by(scaler, 1, bad ? INFINITY : 1);
+    scaler.step(f.sgd);
+    scaler.update();
+    scale = static_cast<float>(scale * (bad ? 0.9 : 1.001));
+    CHECK(scaler.get_scale() == scale);
+  }
+}
+
 TEST_CASE("GradScaler: bounds, hysteresis and the floor") {
   Fixture f;
   GradScaler scaler({.init_scale = 4, .growth_interval = 1, .min_scale = 2, .max_scale = 8, .hysteresis = 2});
