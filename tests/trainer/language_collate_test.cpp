@@ -65,6 +65,8 @@ TEST_CASE("LanguageModelingCollator: causal labels are the ids, and a mask says 
   CHECK(whole(batch["attention_mask"]) == Ids{1, 1, 1, 0, 1, 0, 0, 0});
   const nn::Batch own = causal({{{"input_ids", Feature::list(Ids{5, 6})}, {"attention_mask", Feature::list(Ids{0, 1})}}});
   CHECK(whole(own["labels"]) == Ids{-100, 6, -100, -100});
+  const nn::Batch special = causal({{{"input_ids", Feature::list(Ids{5, 6})}, {"special_tokens_mask", Feature::list(Ids{1, 0})}}});
+  CHECK_FALSE(special.contains("special_tokens_mask"));  // no model takes it
   // A model that takes no mask: nothing but the pad id tells.
   const LanguageModelingCollator bare(data::PadOptions{.pad_token_id = 9, .attention_mask = false}, {}, {.mlm = false});
   const nn::Batch ids_only = bare({row({5, 9, 6}), row({7})});

@@ -81,6 +81,7 @@ nn::Batch LanguageModelingCollator::operator()(const std::vector<Example>& examp
       pad_list(*find(row, "labels"), ids.length(), kIgnored, pad_.side);
       continue;
     }
+    std::erase_if(row, [](const auto& feature) { return feature.first == "special_tokens_mask"; });
     // A pad id inside a row with a mask is a real token: one that serves as the end of a text as well is learnt.
     const Feature* attended = find(row, "attention_mask");
     ROTE_CHECK(attended == nullptr || attended->length() == ids.length(), ArgumentError, "collate: attention_mask has ", attended->length(), " values for ",
