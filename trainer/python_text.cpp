@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <utility>
 
 namespace rote {
 
@@ -15,21 +17,48 @@ std::string special_float(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
+// Past ASCII: the blanks, controls, formats and private characters, which Python escapes. What no Unicode version has assigned is taken for a letter.
+constexpr std::pair<char32_t, char32_t> kUnprintable[] = {
+    {0x80, 0xA0},     {0xAD, 0xAD},     {0x600, 0x605},   {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x890, 0x891},
+    {0x8E2, 0x8E2},   {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200F},   {0x2028, 0x202F},   {0x205F, 0x206F},   {0x3000, 0x3000},
+    {0xD800, 0xF8FF}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x110BD, 0x110BD}, {0x110CD, 0x110CD}, {0x13430, 0x13438}, {0x1BCA0, 0x1BCA3},
+    {0x1D173, 0x1D17A}, {0xE0000, 0xE00FF}, {0xF0000, 0x10FFFF}};
+
+bool is_unprintable(char32_t c) {
+  return c < 0x20 || c == 0x7F || std::any_of(std::begin(kUnprintable), std::end(kUnprintable), [&](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
+// The code point whose bytes begin at `at`, which moves past them.
+char32_t next_code_point(const std::string& text, size_t& at) {
+  const unsigned char first = static_cast<unsigned char>(text[at++]);
+  if (first < 0xC0) return first;
+  char32_t c = first & (first < 0xE0 ? 0x1F : first < 0xF0 ? 0x0F : 0x07);
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) c = (c << 6) | (static_cast<unsigned char>(text[at++]) & 0x3F);
+  return c;
+}
+
+// By 2, 4 or 8 hexadecimal digits.
+std::string escaped(char32_t c) {
+  const int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[(c >> shift) & 15];
+  return out;
+}
+
 std::string quoted(const std::string& text) {
   // Python prefers the single quote unless only that one occurs inside.
   const bool has_single = text.find('\'') != std::string::npos;
   const char quote = has_single && text.find('"') == std::string::npos ? '"' : '\'';
   std::string out(1, quote);
-  for (const char c : text) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') (out += '\\') += c;
+  for (size_t at = 0; at < text.size();) {
+    const size_t from = at;
+    const char32_t c = next_code_point(text, at);
+    if (c == static_cast<unsigned char>(quote) || c == '\\') (out += '\\') += text[from];
     else if (c == '\n') out += "\\n";
     else if (c == '\r') out += "\\r";
     else if (c == '\t') out += "\\t";
-    else if (byte < 0x20 || byte == 0x7f) {
-      const char* digits = "0123456789abcdef";
-      ((out += "\\x") += digits[byte >> 4]) += digits[byte & 15];
-    } else out += c;
+    else if (is_unprintable(c)) out += escaped(c);
+    else out.append(text, from, at - from);
   }
   return out += quote;
 }

@@ -24,11 +24,11 @@ namespace {
 std::string runtime_text(double seconds) {
   const int64_t whole = static_cast<int64_t>(seconds);
   const int hundredths = static_cast<int>(std::abs(seconds - static_cast<double>(whole)) * 100);
-  const int64_t days = whole / 86400;
+  const int64_t days = whole / 86400 - (whole % 86400 < 0 ? 1 : 0), rest = whole - days * 86400;
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%d:%02d:%02d.%02d", static_cast<int>(whole / 3600 % 24), static_cast<int>(whole / 60 % 60),
-                static_cast<int>(whole % 60), hundredths);
-  return (days > 0 ? str(days, days == 1 ? " day, " : " days, ") : "") + buffer;
+  std::snprintf(buffer, sizeof buffer, "%d:%02d:%02d.%02d", static_cast<int>(rest / 3600), static_cast<int>(rest / 60 % 60),
+                static_cast<int>(rest % 60), hundredths);
+  return (days != 0 ? str(days, std::abs(days) == 1 ? " day, " : " days, ") : "") + buffer;
 }
 
 std::string metric_text(const std::string& name, const Value& value) {

@@ -57,6 +57,9 @@ TEST_CASE("python_repr: quotes, escapes and containers") {
   CHECK(python_repr(Value("it's")) == "\"it's\"");
   CHECK(python_repr(Value("both ' and \"")) == "'both \\' and \"'");
   CHECK(python_repr(Value("tab\tnew\n\x01")) == "'tab\\tnew\\n\\x01'");
+  CHECK(python_repr(Value("a\u00a0b\u200b\u2028\ufeff\U000e0001")) == "'a\\xa0b\\u200b\\u2028\\ufeff\\U000e0001'");
+  CHECK(python_repr(Value("\u00e9\u4e2d\U0001f600")) == "'\u00e9\u4e2d\U0001f600'");
+  CHECK(python_repr(Value("\x80 of no character")) == "'\\x80 of no character'");
   CHECK(python_repr(ValueMap{{"n", {}}, {"l", ValueList{1, 2.5, "x", true}}}) == "{'n': None, 'l': [1, 2.5, 'x', True]}");
   CHECK(code_points("é中") == 2);
   CHECK(joined({"a", "b"}) == "a, b");

@@ -98,6 +98,7 @@ TEST_CASE("metrics_text: sorted, aligned, times and sizes in their units") {
         "  train_loss                =     0.1235\n"
         "  train_mem_cpu_alloc_delta =        2MB\n"
         "  train_runtime             = 1:02:03.45\n");
+  CHECK(metrics_text("train", {{"train_runtime", -1.5}}) == "***** train metrics *****\n  train_runtime = -1 day, 23:59:59.50\n");
 }
 
 TEST_CASE("metrics_table: one row a name, one column a split, a dash where there is nothing") {
