@@ -208,7 +208,7 @@ void resolve_trackers(T& args) {
 std::vector<std::string> apply_rules(T& args) {
   std::vector<std::string> faults;
   resolve_output_dir(args);
-  if (!args.disable_tqdm) args.disable_tqdm = args.log_level == LogLevel::error || args.log_level == LogLevel::critical;
+  if (!args.disable_tqdm) args.disable_tqdm = false;
   if (!std::isfinite(args.num_train_epochs))
     faults.push_back("--num_train_epochs: is " + python_float(args.num_train_epochs) + "; it must be finite, and --max_steps bounds a run too.");
   resolve_steps(args, faults);

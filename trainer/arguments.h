@@ -75,7 +75,7 @@ struct TrainingArguments {
   TokenCount include_num_input_tokens_seen = TokenCount::no;
   LogLevel log_level = LogLevel::passive;
   LogLevel log_level_replica = LogLevel::warning;
-  std::optional<bool> disable_tqdm = {};  // absent: resolved() follows log_level
+  std::optional<bool> disable_tqdm = {};  // absent: resolved() says false
   std::vector<std::string> report_to = {};
   std::optional<std::string> run_name = {};
   std::string project = "huggingface";

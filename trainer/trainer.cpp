@@ -153,7 +153,8 @@ Trainer::Trainer(std::unique_ptr<nn::Model> own, nn::Model* model, const Trainin
   create_folder(args_.output_dir);
   if (args_.enable_jit_checkpoint) handler_.add(std::make_shared<JitCheckpointCallback>());
   for (const auto& callback : options_.callbacks) handler_.add(callback);
-  if (args_.disable_tqdm.value_or(false)) handler_.add(std::make_shared<PrinterCallback>());
+  const bool tells_errors_only = args_.log_level == LogLevel::error || args_.log_level == LogLevel::critical;
+  if (args_.disable_tqdm.value_or(false) || tells_errors_only) handler_.add(std::make_shared<PrinterCallback>());
   else handler_.add(std::make_shared<ProgressCallback>());
   fire(Event::init_end);
   memory_.end_init();

@@ -46,7 +46,7 @@ TEST_CASE("arguments: what follows from the rest is filled in, and resolving twi
   CHECK(*args.eval_steps == 20);
   CHECK(*args.metric_for_best_model == "loss");
   CHECK(*args.greater_is_better == false);
-  CHECK(*args.disable_tqdm == true);
+  CHECK(*args.disable_tqdm == false);  // an error level leaves the bar out and this as it is
   CHECK(args.report_to.empty());
   CHECK(args.best_metric_key() == "eval_loss");
   CHECK(to_json_string(resolved(args)) == to_json_string(args));

@@ -313,4 +313,16 @@ TEST_CASE("callbacks: as class, as object and as function; set up once, before t
   CHECK_FALSE(trainer.callbacks().has<Starter>());
 }
 
+TEST_CASE("callbacks: a level of errors leaves the bar out, whatever the argument says") {
+  const TempFolder folder;
+  const std::unique_ptr<nn::Model> model = small_classifier();
+  for (const LogLevel level : {LogLevel::passive, LogLevel::error, LogLevel::critical}) {
+    TrainingArguments args = quiet_args(folder.path());
+    args.log_level = level;
+    Trainer trainer(*model, args, TrainerOptions{.data_collator = pad});
+    CHECK(trainer.callbacks().has<ProgressCallback>() == (level == LogLevel::passive));
+    CHECK(trainer.callbacks().has<PrinterCallback>() == (level != LogLevel::passive));
+  }
+}
+
 }  // namespace rote::testing
