@@ -218,7 +218,7 @@ std::optional<Value> fitted(const ArgumentRow& row, const Value& given) {
 ArgumentRow detail::row_of(const RowSpec& spec) {
   ArgumentRow row{.name = spec.name, .help = spec.help, .unit = spec.unit, .rules = spec.rules, .flag_word = spec.flag_word, .at_least = spec.at_least,
                   .at_most = spec.at_most, .below = spec.below, .action = spec.action, .reason = spec.reason, .maps_to = spec.maps_to, .adds = spec.adds,
-                  .enum_name = spec.enum_name, .or_true = spec.or_true, .one_word = spec.one_word, .required = spec.required, .beside = spec.beside};
+                  .enum_name = spec.enum_name, .or_true = spec.or_true, .one_word = spec.one_word, .bare = spec.bare, .required = spec.required, .beside = spec.beside};
   if (spec.words) row.words.assign(spec.words().begin(), spec.words().end());
   for (const char* alias : spec.aliases)
     if (alias) row.aliases.push_back(alias);

@@ -51,6 +51,7 @@ struct RowSpec {
   const char* enum_name = "";                         // in display texts the value is Name.WORD
   bool or_true = false;                               // a text: true stands for the word, false for nothing, as YAML and JSON have them
   bool one_word = false;                              // a list of which the command line takes a single word
+  bool bare = false;                                  // an optional truth: a bare --name is true all the same
   bool required = false;                              // has no default
   bool beside = false;                                // no field of the present Hugging Face class: not in to_dict, no beginning of it will do
 };
@@ -74,6 +75,7 @@ struct ArgumentRow {
   std::string enum_name = "";
   bool or_true = false;
   bool one_word = false;
+  bool bare = false;
   bool required = false;
   bool beside = false;
 

@@ -8,7 +8,7 @@ namespace rote {
 Reading read_line(const std::vector<std::string>& words, const Usage& usage, const std::vector<RowGroup>& groups, const LineOptions& options) {
   const UnknownFlags unknown = options.return_remaining_strings ? UnknownFlags::keep : UnknownFlags::refuse;
   Reading line = read_words(with_args_files(words, options.files), groups, unknown);
-  if (line.help) throw HelpRequested(help_text(usage, groups));
+  if (line.help) throw HelpRequested(help_text(usage, groups, Spellings::all));
   if (!options.return_remaining_strings) detail::refuse_remaining(line);
   check_required(line, groups, Given::line);
   return line;

@@ -68,7 +68,7 @@ bool takes_no_form(const ArgumentRow& row) { return row.kind == FieldKind::boole
 
 bool value_may_lack(const ArgumentRow& row) {
   const bool plain_bool = row.kind == FieldKind::boolean && !row.list && !(row.optional && row.default_value.is_null());
-  return plain_bool || !row.flag_word.empty();
+  return plain_bool || row.bare || !row.flag_word.empty();
 }
 
 namespace {
@@ -138,6 +138,7 @@ class Reader {
     while (at_ < words_.size()) {
       const std::string& word = words_[at_++];
       if (word == "--") {
+        if (unknown_ == UnknownFlags::keep) out_.remaining.push_back(word);
         out_.remaining.insert(out_.remaining.end(), words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
         break;
       }

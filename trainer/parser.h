@@ -77,7 +77,8 @@ bool takes_no_form(const ArgumentRow& row);
 // A bare --name is complete.
 bool value_may_lack(const ArgumentRow& row);
 
-std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups);
+enum class Spellings { one, all };  // all: with dashes for underscores too, and --no_name written out, as argparse has them
+std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups, Spellings spellings = Spellings::one);
 
 // Python's int() and float() of a text.
 std::optional<int64_t> parse_int(const std::string& text);

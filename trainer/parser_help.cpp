@@ -26,9 +26,18 @@ std::string shown_default(const Value& value) {
   return out;
 }
 
-std::string help_line(const ArgumentRow& row) {
+std::string dashed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// A flag in each way it may be written.
+std::string spelled(const std::string& name) { return "--" + name + (name.find('_') == std::string::npos ? "" : ", --" + dashed(name)); }
+
+std::string help_line(const ArgumentRow& row, Spellings spellings) {
   std::string left = "  --" + row.name;
-  if (takes_no_form(row)) left = "  --[no_]" + row.name;
+  if (spellings == Spellings::all) left = "  " + spelled(row.name) + (takes_no_form(row) ? ", " + spelled("no_" + row.name) : "");
+  else if (takes_no_form(row)) left = "  --[no_]" + row.name;
   for (const std::string& alias : row.aliases) left += (alias.size() == 1 ? ", -" : ", --") + alias;
   left += placeholder(row);
   std::string right = row.help;
@@ -43,7 +52,7 @@ std::string help_line(const ArgumentRow& row) {
 
 }  // namespace
 
-std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups) {
+std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups, Spellings spellings) {
   const bool has_rows = std::any_of(groups.begin(), groups.end(), [](const RowGroup& group) { return !group.rows.empty(); });
   std::string out = "usage: " + usage.program + (has_rows ? " [--name value ...]" : "") + (usage.positional.empty() ? "" : " " + usage.positional) + "\n";
   if (!usage.about.empty()) out += usage.about + "\n";
@@ -53,14 +62,12 @@ std::string help_text(const Usage& usage, const std::vector<RowGroup>& groups) {
     out += "\n" + group.title + (group.title.empty() ? "" : ":\n");
     for (const ArgumentRow& row : group.rows) {
       if (row.action != FieldAction::apply) continue;  // what has no effect here is not offered
-      out += help_line(row);
+      out += help_line(row, spellings);
       if (example.empty() && row.name.find('_') != std::string::npos) example = row.name;
     }
   }
   if (!example.empty()) {
-    std::string dashed = example;
-    std::replace(dashed.begin(), dashed.end(), '_', '-');
-    out += "\nDefaults stand in parentheses. --" + dashed + " is --" + example + "; the beginning of a name will do where it fits one only.\n";
+    out += "\nDefaults stand in parentheses. --" + dashed(example) + " is --" + example + "; the beginning of a name will do where it fits one only.\n";
   }
   return out;
 }

@@ -93,6 +93,18 @@ TEST_CASE("HfArgumentParser: fields of every type from a line") {
         "--foo_count: is required; it must be a whole number.\n--title: is required; it must be a text.");
 }
 
+TEST_CASE("HfArgumentParser: help writes each flag as it may be given") {
+  try {
+    HfArgumentParser<Mine>().parse_args_into_dataclasses({"--help"});
+    FAIL("shows no help");
+  } catch (const HelpRequested& help) {
+    const std::string text = help.what();
+    CHECK(text.find("  --foo_count, --foo-count INT ") != std::string::npos);
+    CHECK(text.find("  --rate, --eta, -e NUMBER ") != std::string::npos);
+    CHECK(text.find("  --opt_on, --opt-on, --no_opt_on, --no-opt-on\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("HfArgumentParser: several structs, remaining words, flags added by hand") {
   HfArgumentParser<Mine, TrainingArguments> parser;
   parser.add_argument({.name = "verbose", .help = "by hand", .kind = FieldKind::integer, .default_value = 0});
@@ -101,6 +113,7 @@ TEST_CASE("HfArgumentParser: several structs, remaining words, flags added by ha
   CHECK(std::get<TrainingArguments>(parsed.values).seed == 7);
   CHECK(parsed.positional == Words{"--unknown", "1", "rest"});
   CHECK(parsed.extra == ValueMap{{"verbose", 2}});
+  CHECK(parser.parse_args_into_dataclasses(with({"rest", "--", "--seed"}), {.return_remaining_strings = true}).positional == Words{"rest", "--", "--seed"});
   CHECK(parser.parse_args_into_dataclasses(kLeast).extra == ValueMap{{"verbose", 0}});
   CHECK(fault_of([&] { parser.parse_args_into_dataclasses(with({"--unknown", "rest"})); }).find("--unknown: no such argument") == 0);
   CHECK_THROWS_AS(parser.add_argument({.name = "seed"}), ArgumentError);

@@ -84,6 +84,10 @@ TEST_CASE("parser: three forms of a flag") {
   CHECK_FALSE(parse_small({"--no-keep-all"}).keep_all);
   CHECK(*parse_small({"--maybe", "f"}).maybe == false);
   CHECK(fault_small({"--maybe"}) == "--maybe: needs a value, true or false, or nothing.");
+  const Usage usage;
+  for (const char* flag : {"--activation_checkpointing", "--gradient_checkpointing"})
+    CHECK(*std::get<0>(parse_words({flag}, usage, TrainingArguments{}).values).activation_checkpointing);
+  CHECK_FALSE(*std::get<0>(parse_words({"--activation_checkpointing", "no"}, usage, TrainingArguments{}).values).activation_checkpointing);
   CHECK(fault_small({"--use_fast", "2"}) == "--use_fast: got 2; it must be true or false.");
   CHECK(fault_small({"--no_keep_all=yes"}) == "--no_keep_all: takes no value; write --keep_all=yes.");
   CHECK(fault_small({"--no_use_fast"}).find("--no_use_fast: no such argument") == 0);
