@@ -17,6 +17,7 @@ using json = nlohmann::ordered_json;  // parameters are in the order in which th
 struct Held {
   nn::CallValue shown{nn::CallValue::Kind::none};
   std::vector<std::pair<std::string, Held>> items = {};  // of a tuple, a list (by index), a dict
+  double number = 0;                                     // of what is no tensor
 
   Held() = default;
   Held(const Tensor& x) : shown(nn::CallValue::of(x)) {}
@@ -86,6 +87,7 @@ Held value_of(const json& text, const Names& names) {
   }
   Held held;
   held.shown = {};
+  if (text.is_number()) held.number = text.get<double>();
   return held;
 }
 
@@ -96,8 +98,10 @@ struct Recipe : nn::Module {
   std::vector<std::unique_ptr<Recipe>> owned;
   std::vector<std::pair<std::string, Recipe*>> children;
 
-  explicit Recipe(const json& from, Recipe* root = nullptr) : recipe(from) {
-    if (root == nullptr) root = this;
+  explicit Recipe(const json& from) : recipe(from) {}
+
+  // What the recipe holds. A module in work has its place already, so that a part of it may share another.
+  void fill(Recipe& root) {
     for (const char* name : {"weight", "bias"})
       if (recipe.contains(name) && !recipe.at(name).is_null()) add_tensor(name, recipe.at(name), true);
     for (const char* kind : {"parameters", "buffers"}) {
@@ -105,8 +109,8 @@ struct Recipe : nn::Module {
       for (const auto& [name, values] : list.items()) add_tensor(name, values, std::string(kind) == "parameters");
     }
     size_t i = 0;
-    for (const json& layer : recipe.value("layers", json::array())) add_child(std::to_string(i++), layer, *root);
-    for (const json& child : recipe.value("children", json::array())) add_child(child[0], child[1], *root);
+    for (const json& layer : recipe.value("layers", json::array())) add_child(std::to_string(i++), layer, root);
+    for (const json& child : recipe.value("children", json::array())) add_child(child[0], child[1], root);
   }
 
   std::string class_name() const override { return recipe.at("class"); }
@@ -118,10 +122,10 @@ struct Recipe : nn::Module {
   }
 
   void add_child(const std::string& name, const json& from, Recipe& root) {
-    Recipe* child = nullptr;
-    if (from.contains("shared")) child = root.find(from.at("shared"));
-    else child = owned.emplace_back(std::make_unique<Recipe>(from, &root)).get();
+    const bool is_shared = from.contains("shared");
+    Recipe* child = is_shared ? root.find(from.at("shared")) : owned.emplace_back(std::make_unique<Recipe>(from)).get();
     children.emplace_back(name, child);
+    if (!is_shared) child->fill(root);
     add_module(name, *child);
   }
 
@@ -182,11 +186,14 @@ struct Recipe : nn::Module {
     const Tensor& x = args.at(0).shown.tensor;
     if (op == "half") return rote::to(x, DType::f16);
     if (op == "bfloat16") return rote::to(x, DType::bf16);
-    const Tensor& y = args.at(1).shown.tensor;
-    if (op == "mul") return mul(x, y);
-    if (op == "add") return add(x, y);
-    if (op == "sub") return sub(x, y);
-    if (op == "div") return div(x, y);
+    const auto with = [&](const auto& y) {
+      if (op == "mul") return mul(x, y);
+      if (op == "add") return add(x, y);
+      if (op == "sub") return sub(x, y);
+      return op == "div" ? div(x, y) : Tensor();
+    };
+    const Held& second = args.at(1);
+    if (const Tensor result = second.shown.tensor.defined() ? with(second.shown.tensor) : with(second.number); result.defined()) return result;
     throw ArgumentError("the recipe has the op " + op + ", which the runner does not know.");
   }
 };
@@ -194,6 +201,7 @@ struct Recipe : nn::Module {
 std::string run_case(const json& one) {
   const NoGrad no_grad;
   Recipe model(one.at("module"));
+  model.fill(model);
   const json& options = one.at("options");
   std::string text;
   std::optional<int64_t> abort_after;

@@ -57,7 +57,7 @@ ArgumentRow row_of(const Value& field) {
   for (const std::string& alias : words_at(field, "aliases")) row.aliases.push_back(plain_name(alias));
   const Value* value = field.as_map()->find("default");
   if (value) row.default_value = *value;
-  else if (row.kind == FieldKind::boolean) row.default_value = false;
+  else if (row.kind == FieldKind::boolean && !row.optional) row.default_value = false;
   row.required = !value;
   return row;
 }
@@ -136,7 +136,7 @@ std::string compare(const std::vector<ArgumentRow>& rows, const ValueMap& ours, 
 ValueMap changed(const ValueMap& ours, const ValueMap& untouched) {
   ValueMap out;
   for (const auto& [name, value] : ours)
-    if (!(value == *untouched.find(name))) out.set(name, value);
+    if (!same(value, *untouched.find(name), /*is_real=*/true)) out.set(name, value);
   return out;
 }
 

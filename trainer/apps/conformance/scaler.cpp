@@ -1,8 +1,10 @@
 // trainer/apps/conformance/scaler.cpp — loss scaler cases: which steps are skipped, the scale and its counter, parameters and unscaled gradients.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "autograd/backward.h"
+#include "autograd/ops/view.h"
 #include "optim/grad_scaler.h"
 #include "optim/sgd.h"
 #include "trainer/apps/conformance/json_cases.h"
@@ -46,8 +48,10 @@ struct Run {
 
 Run made(const json& one) {
   Run run{optim::GradScaler(options_of(one.at("options"))), {}, {}};
-  for (const json& gradient : one.at("steps")[0].at("grads")) {
-    Tensor param = zeros({static_cast<int64_t>(gradient.size())});
+  for (size_t i = 0; i < one.at("steps")[0].at("grads").size(); ++i) {
+    size_t size = 0;
+    for (const json& step : one.at("steps")) size = std::max(size, step.at("grads")[i].size());  // a gradient that is none has no size
+    Tensor param = zeros({static_cast<int64_t>(size)});
     run.params.push_back(requires_grad(param));
   }
   json lists = json::array({json::array()});
@@ -96,7 +100,7 @@ void call(Run& run, const json& step, std::vector<bool>& skipped, std::vector<Te
     optim::Sgd& optimizer = run.optimizers[full.find(':') == std::string::npos ? 0 : std::stoul(full.substr(full.find(':') + 1))];
     if (name == "unscale") {
       run.scaler.unscale_(optimizer);
-      for (const Tensor& param : run.params) unscaled.push_back(param.grad());
+      for (const Tensor& param : run.params) unscaled.push_back(param.grad().defined() ? clone(param.grad()) : Tensor());
     } else if (name == "step") {
       skipped.push_back(run.scaler.step(optimizer, {.check_finite = false}) == optim::StepResult::skipped);
     } else {
