@@ -23,8 +23,10 @@ struct Layout {
 // Whether two indices of the layout name one element: certain for repeats, and where steps do not nest.
 bool overlaps(const Layout& at) {
   std::vector<int> axes;
-  for (int i = 0; i < at.shape.axes(); ++i)
+  for (int i = 0; i < at.shape.axes(); ++i) {
+    if (at.shape[i] == 0) return false;
     if (at.shape[i] > 1) axes.push_back(i);
+  }
   std::sort(axes.begin(), axes.end(), [&](int a, int b) { return at.strides[a] < at.strides[b]; });
   int64_t reach = 0;
   for (const int i : axes) {

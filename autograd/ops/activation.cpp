@@ -1,5 +1,6 @@
 #include "autograd/ops/activation.h"
 
+#include <cmath>
 #include <limits>
 
 #include "autograd/boxed.h"
@@ -16,8 +17,11 @@ Tensor celu(const Tensor& x, double alpha) {
   return apply<Elu>({x}, {alpha, 1.0, 1.0 / alpha});
 }
 Tensor hardtanh(const Tensor& x, double low, double high) {
-  ROTE_CHECK(is_floating(x.dtype()), DTypeError, "hardtanh: x is ", describe(x), "; it must have a floating dtype (clamp takes integers).");
-  return clamp(x, low, high);
+  ROTE_CHECK(x.dtype() != DType::boolean, DTypeError, "hardtanh: x is ", describe(x), "; it must have a floating or integer dtype.");
+  return is_floating(x.dtype()) ? clamp(x, low, high) : clamp(x, std::trunc(low), std::trunc(high));
+}
+Tensor threshold(const Tensor& x, double at, double value) {
+  return is_floating(x.dtype()) ? apply<Threshold>({x}, {at, value}) : apply<Threshold>({x}, {std::trunc(at), std::trunc(value)});
 }
 Tensor softshrink(const Tensor& x, double lambda) {
   ROTE_CHECK(lambda >= 0, ArgumentError, "softshrink: lambda is ", lambda, "; it must not be negative.");
@@ -60,6 +64,7 @@ std::vector<Composition> activation_compositions() {
          if (a.flag("training")) throw Lacking{"rrelu in training"};
          return leaky_relu(a.tensor("self"), (a.number("lower") + a.number("upper")) / 2);
        }},
+      {"threshold", [](const Arguments& a) -> Value { return threshold(a.tensor("self"), a.number("threshold"), a.number("value")); }},
       {"hardtanh", [](const Arguments& a) -> Value { return hardtanh(a.tensor("self"), a.number("min_val"), a.number("max_val")); }},
       {"softshrink", [](const Arguments& a) -> Value { return softshrink(a.tensor("self"), a.number("lambd")); }},
       {"glu", [](const Arguments& a) -> Value { return glu(a.tensor("self"), a.integer("dim")); }},

@@ -135,8 +135,7 @@ struct Softshrink : Formula<1, 1> {  // y = 0 where |x| <= lambda, else x moved 
 
 struct Threshold : Formula<1, 2> {  // y = x where x > at, else value
   static constexpr Row row{.name = "threshold", .schema = "threshold(x[*], at, value) -> y[*]", .saves = "x",
-                           .samples = "*=2,3 at=0.5 value=-1.0; *=0 at=0.0 value=0.0", .kinks = "0.5", .integers = true,
-                           .aten = "threshold(self, threshold, value)"};
+                           .samples = "*=2,3 at=0.5 value=-1.0; *=0 at=0.0 value=0.0", .kinks = "0.5", .integers = true};
   template <class V> static constexpr V forward(V x, V at, V value) { return select(x <= at, value, x); }
   template <class V> static constexpr V backward(V x, V dy, V at, V) { return select(x <= at, V(0), dy); }
 };
@@ -165,7 +164,7 @@ inline Tensor mish(const Tensor& x) { return apply<Mish>({x}); }
 inline Tensor hardsigmoid(const Tensor& x) { return apply<Hardsigmoid>({x}); }
 inline Tensor hardswish(const Tensor& x) { return apply<Hardswish>({x}); }
 inline Tensor hardshrink(const Tensor& x, double lambda = 0.5) { return apply<Hardshrink>({x}, {lambda}); }
-inline Tensor threshold(const Tensor& x, double at, double value) { return apply<Threshold>({x}, {at, value}); }
+Tensor threshold(const Tensor& x, double at, double value);  // integers stay such: the numbers lose their fractions, as hardtanh's borders do
 
 // Compositions.
 Tensor prelu(const Tensor& x, const Tensor& w);    // w: one slope, or one for each channel (axis 1) of x

@@ -29,7 +29,6 @@ Tensor isclose(const Tensor& x, const Tensor& y, const Near& near) {
 bool allclose(const Tensor& x, const Tensor& y, const Near& near) { return all(isclose(x, y, near)).item_i64() != 0; }
 
 bool equal(const Tensor& x, const Tensor& y) {
-  check_dtypes("equal", x, y);
   return x.shape() == y.shape() && all(eq(x, y)).item_i64() != 0;
 }
 

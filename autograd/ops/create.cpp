@@ -58,8 +58,8 @@ void check_count(const char* who, int64_t count) { ROTE_CHECK(count >= 0, Argume
 }  // namespace
 
 Tensor arange(double first, double last, double step, DType dtype) {
-  ROTE_CHECK(step != 0 && std::isfinite(first) && std::isfinite(last) && (last - first) / step >= 0, ArgumentError, "arange: from ", first, " to ", last, " by ", step,
-             "; the bounds must be finite and the step lead from one to the other.");
+  ROTE_CHECK(step != 0 && std::isfinite(first) && std::isfinite(last) && std::isfinite(step) && (last - first) / step >= 0, ArgumentError, "arange: from ", first, " to ", last, " by ", step,
+             "; all must be finite and the step lead from one to the other.");
   const double count = std::ceil((last - first) / step);
   ROTE_CHECK(count < 0x1p48, ArgumentError, "arange: from ", first, " to ", last, " by ", step, " holds more than any memory.");
   if (!is_floating(dtype)) first = std::trunc(first), step = std::trunc(step);  // as in PyTorch: counted before, by the numbers that were given
@@ -107,8 +107,10 @@ double bound(const Arguments& a, const char* name) {
 Tensor triangle(const Arguments& a, Tensor (*part)(const Tensor&, int64_t)) {
   const int64_t rows = a.integer("row"), columns = a.integer("col");
   ROTE_CHECK(rows >= 0 && columns >= 0, ArgumentError, a.op(), ": ", rows, " rows and ", columns, " columns; each must be 0 or more.");
-  a.ignore("dtype");  // the cases give torch's number for i64
-  return contiguous(transpose(nonzero(part(full({rows, columns}, 1, {.dtype = DType::boolean}), a.integer("offset"))), 0, 1));
+  constexpr int64_t kInt = 3;  // torch's number for i32; the cases give numbers
+  const bool number = a.given("dtype") && std::holds_alternative<int64_t>(a.value("dtype"));
+  const DType dtype = !number ? a.dtype("dtype").value_or(DType::i64) : a.integer("dtype") == kInt ? DType::i32 : DType::i64;
+  return to(contiguous(transpose(nonzero(part(full({rows, columns}, 1, {.dtype = DType::boolean}), a.integer("offset"))), 0, 1)), dtype);
 }
 
 }  // namespace

@@ -65,7 +65,10 @@ namespace {
 
 Tensor in_dtype(const Arguments& a) {
   const Tensor x = a.tensor("self");
-  return to(x, a.dtype("dtype").value_or(x.dtype()));
+  const DType dtype = a.dtype("dtype").value_or(x.dtype());
+  const bool holds = is_floating(x.dtype()) && is_floating(dtype) && (dtype == x.dtype() || size_of(dtype) > size_of(x.dtype()));
+  ROTE_CHECK(holds, DTypeError, a.op(), ": x is ", describe(x), " and the dtype ", name(dtype), "; both must be floating and the second one must hold the first.");
+  return to(x, dtype);
 }
 
 Tensor matrix_norm(const Arguments& a, std::vector<int64_t> axes) {
@@ -102,6 +105,7 @@ std::vector<Composition> distance_compositions() {
          a.ignore("compute_mode");  // a way of computing
          return cdist(a.tensor("x1"), a.tensor("x2"), a.number("p"));
        }},
+      {"linalg_vector_norm", [](const Arguments& a) -> Value { return norm(in_dtype(a), a.number("ord"), a.list("dim"), a.flag("keepdim")); }},
       {"linalg_norm; linalg_norm.ord_str", [](const Arguments& a) -> Value { return linalg_norm(a); }},
       {"linalg_matrix_norm; linalg_matrix_norm.str_ord", [](const Arguments& a) -> Value { return matrix_norm(a, a.list("dim")); }},
   };

@@ -330,6 +330,7 @@ std::pair<int64_t, int64_t> range_of(const char* who, const Tensor& x) {
 }  // namespace
 
 Tensor one_hot(const Tensor& x, int64_t classes) {
+  ROTE_CHECK(x.dtype() == DType::i64, DTypeError, "one_hot: x is ", describe(x), "; it must be i64.");
   const auto [low, high] = range_of("one_hot", x);
   ROTE_CHECK(low >= 0, ArgumentError, "one_hot: x holds ", low, "; classes count from 0.");
   ROTE_CHECK(classes >= 0 ? high < std::max<int64_t>(classes, 1) && (classes > 0 || x.numel() == 0) : x.numel() > 0, ArgumentError, "one_hot: x is ", describe(x),
@@ -387,9 +388,9 @@ std::vector<Composition> index_compositions() {
          if (a.number("alpha") != 1 || source.dtype() == DType::boolean) source = to(mul(source, a.tensor("alpha")), source.dtype());
          return index_add(a.tensor("self"), a.integer("dim"), ids_argument(a, "index"), source);
        }},
-      {"index_copy", [](const Arguments& a) -> Value { return index_copy(a.tensor("self"), a.integer("dim"), ids_argument(a, "index"), source_argument(a)); }},
+      {"index_copy", [](const Arguments& a) -> Value { return index_copy(a.tensor("self"), a.integer("dim"), a.tensor("index"), source_argument(a)); }},
       {"index_fill.int_Scalar; index_fill.int_Tensor", [](const Arguments& a) -> Value {
-         return index_fill(a.tensor("self"), a.integer("dim"), ids_argument(a, "index"), a.tensor("value"));
+         return index_fill(a.tensor("self"), a.integer("dim"), a.tensor("index"), a.tensor("value"));
        }},
       {"index_reduce", [](const Arguments& a) -> Value {
          const Tensor x = a.tensor("self");

@@ -290,8 +290,14 @@ Tensor logits_of(const Arguments& a) {
   return classes_last(x);
 }
 
+// Labels, which may be bytes; or probabilities.
+Tensor target_of(const Arguments& a) {
+  const Tensor target = a.tensor("target");
+  return target.dtype() == DType::u8 ? to(target, DType::i64) : target;
+}
+
 Tensor class_losses(const Arguments& a) {
-  const Tensor logits = logits_of(a), target = a.tensor("target");
+  const Tensor logits = logits_of(a), target = target_of(a);
   const CrossEntropyOptions options{a.tensor_or_none("weight"), a.integer("ignore_index"), a.number("label_smoothing")};
   const double s = options.label_smoothing;
   ROTE_CHECK(s >= 0 && s <= 1, ArgumentError, "cross_entropy: label_smoothing is ", s, "; it lies in [0,1].");
@@ -305,7 +311,7 @@ std::vector<Composition> loss_compositions() {
   return {
       {"cross_entropy_loss", [](const Arguments& a) -> Value { return class_losses(a); }},
       {"nll_loss_nd; nll_loss; nll_loss2d", [](const Arguments& a) -> Value {
-         return nll_loss(logits_of(a), a.tensor("target"), {a.tensor_or_none("weight"), a.integer("ignore_index"), 0}, reduction_of(a));
+         return nll_loss(logits_of(a), target_of(a), {a.tensor_or_none("weight"), a.integer("ignore_index"), 0}, reduction_of(a));
        }},
       {"multi_margin_loss", [](const Arguments& a) -> Value {
          const MarginOptions options{a.integer("p"), a.number("margin"), a.tensor_or_none("weight")};

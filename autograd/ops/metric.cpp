@@ -25,12 +25,14 @@ Tensor norm_from(const Tensor& x, int64_t axis, double eps) {
 }  // namespace
 
 Tensor cosine_similarity(const Tensor& x, const Tensor& y, int64_t axis, double eps) {
-  return loss_in_f32({x, y}, [&](const Inputs& in) {
+  ROTE_CHECK(eps >= 0, ArgumentError, "cosine_similarity: eps is ", eps, "; it must be 0 or more.");
+  const DType common = result_type({x, y});
+  return loss_in_f32({to(x, common), to(y, common)}, [&](const Inputs& in) {
     const Shape shape = broadcast(in[0].shape(), in[1].shape(), "cosine_similarity");
-    const std::vector<int64_t> common(shape.begin(), shape.end());
+    const std::vector<int64_t> wanted(shape.begin(), shape.end());
     const int at = normalize_axis(axis, shape.axes(), "cosine_similarity");
     const auto unit = [&](const Tensor& v) {
-      const Tensor all = expand(v, common);
+      const Tensor all = expand(v, wanted);
       return div(all, norm_from(all, at, eps));
     };
     return sum(mul(unit(in[0]), unit(in[1])), {at});
@@ -38,7 +40,10 @@ Tensor cosine_similarity(const Tensor& x, const Tensor& y, int64_t axis, double 
 }
 
 Tensor margin_ranking_loss(const Tensor& x, const Tensor& y, const Tensor& target, double margin, Reduction reduction) {
-  return loss_in_f32({x, y, target}, [&](const Inputs& in) { return reduced(clamp_min(add(mul(neg(in[2]), sub(in[0], in[1])), margin), 0), reduction); });
+  return loss_in_f32({x, y, target}, [&](const Inputs& in) {
+    const Tensor apart = mul(neg(in[2]), sub(in[0], in[1]));
+    return reduced(clamp_min(add(is_floating(apart.dtype()) ? apart : to(apart, DType::f32), margin), 0), reduction);
+  });
 }
 
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin, Reduction reduction) {

@@ -108,13 +108,14 @@ Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
 
 namespace {
 
-// other·alpha, as add and sub take it.
+// other·alpha in the dtype of the sum, as add and sub take it.
 Tensor scaled(const Arguments& a, const char* name) {
   const Tensor x = a.tensor(name);
   if (!a.given("alpha") || a.number("alpha") == 1) return x;
-  ROTE_CHECK(is_floating(x.dtype()) || !a.is_fraction("alpha"), ArgumentError, a.op(), ": alpha is ", a.number("alpha"), " but ", name, " ", describe(x),
+  const DType common = result_type({a.tensor("self"), a.tensor("other")});
+  ROTE_CHECK(is_floating(common) || !a.is_fraction("alpha"), ArgumentError, a.op(), ": alpha is ", a.number("alpha"), " but ", name, " ", describe(x),
              "; for integers alpha must be an integer.");
-  return mul(x, a.tensor("alpha"));
+  return to(mul(to(x, common), a.tensor("alpha")), common);
 }
 
 // clamp, clamp_min and clamp_max with numbers: a floating bound makes integers floating, an integer makes bool one.
@@ -155,7 +156,7 @@ Tensor added_product(const Arguments& a, Tensor (*f)(const Tensor&, const Tensor
   const DType dtype = result_type({self, x, y});
   ROTE_CHECK(dtype != DType::boolean, DTypeError, a.op(), ": all tensors are bool; convert one of them with to().");
   const double value = is_floating(dtype) ? a.number("value") : std::trunc(a.number("value"));
-  const Tensor product = f(widened(x), widened(y));
+  const Tensor product = f(widened(to(x, dtype)), widened(to(y, dtype)));
   return to(add(widened(self), value == 1 ? product : mul(product, value)), dtype);
 }
 

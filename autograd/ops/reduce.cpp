@@ -349,6 +349,9 @@ Tensor self_in_dtype(const Arguments& a) {
   return to(x, a.dtype("dtype").value_or(x.dtype()));
 }
 
+// Sums and products of narrow integers are i64 unless a dtype is asked for.
+Tensor in_asked_dtype(const Arguments& a, const Tensor& y) { return to(y, a.dtype("dtype").value_or(y.dtype())); }
+
 // max and min over all elements, of which there must be one.
 Tensor only_some(const Arguments& a) {
   const Tensor x = a.tensor("self");
@@ -393,8 +396,8 @@ Tensor truth(const Arguments& a, Tensor (*f)(const Tensor&, const std::vector<in
 
 std::vector<Composition> reduce_compositions() {
   return {
-      {"sum", [](const Arguments& a) -> Value { return sum(self_in_dtype(a)); }},
-      {"sum.dim_IntList", [](const Arguments& a) -> Value { return sum(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"sum", [](const Arguments& a) -> Value { return in_asked_dtype(a, sum(self_in_dtype(a))); }},
+      {"sum.dim_IntList", [](const Arguments& a) -> Value { return in_asked_dtype(a, sum(self_in_dtype(a), a.list("dim"), a.flag("keepdim"))); }},
       {"mean", [](const Arguments& a) -> Value { return mean(self_in_dtype(a)); }},
       {"mean.dim", [](const Arguments& a) -> Value { return mean(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
       {"amin", [](const Arguments& a) -> Value { return amin(a.tensor("self"), a.list("dim"), a.flag("keepdim")); }},
@@ -414,10 +417,9 @@ std::vector<Composition> reduce_compositions() {
          const Tensor v = d.deviation();
          return std::vector<Tensor>{v, d.mean_shaped(v)};
        }},
-      {"linalg_vector_norm", [](const Arguments& a) -> Value { return norm(self_in_dtype(a), a.number("ord"), a.list("dim"), a.flag("keepdim")); }},
-      {"prod", [](const Arguments& a) -> Value { return prod(self_in_dtype(a)); }},
-      {"prod.dim_int", [](const Arguments& a) -> Value { return prod(self_in_dtype(a), {a.integer("dim")}, a.flag("keepdim")); }},
-      {"nansum", [](const Arguments& a) -> Value { return nansum(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
+      {"prod", [](const Arguments& a) -> Value { return in_asked_dtype(a, prod(self_in_dtype(a))); }},
+      {"prod.dim_int", [](const Arguments& a) -> Value { return in_asked_dtype(a, prod(self_in_dtype(a), {a.integer("dim")}, a.flag("keepdim"))); }},
+      {"nansum", [](const Arguments& a) -> Value { return in_asked_dtype(a, nansum(self_in_dtype(a), a.list("dim"), a.flag("keepdim"))); }},
       {"nanmean", [](const Arguments& a) -> Value { return nanmean(self_in_dtype(a), a.list("dim"), a.flag("keepdim")); }},
       {"max.dim", [](const Arguments& a) -> Value { return max_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim")); }},
       {"min.dim", [](const Arguments& a) -> Value { return min_along(a.tensor("self"), a.integer("dim"), a.flag("keepdim")); }},

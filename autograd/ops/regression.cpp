@@ -54,9 +54,10 @@ Tensor kl_div(const Tensor& x, const Tensor& target, bool log_target, Reduction 
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction reduction) {
   {
     const NoGrad guard;
-    const Tensor outside = logical_not(logical_and(ge(x, 0.0), le(x, 1.0)));
-    ROTE_CHECK(any(outside).item_i64() == 0, ArgumentError, "binary_cross_entropy: an element of x, ", describe(x),
+    const auto inside = [](const Tensor& v) { return all(logical_and(ge(v, 0.0), le(v, 1.0))).item_i64() != 0; };
+    ROTE_CHECK(inside(x), ArgumentError, "binary_cross_entropy: an element of x, ", describe(x),
                ", is not in [0,1]; probabilities are (binary_cross_entropy_with_logits takes logits).");
+    ROTE_CHECK(inside(target), ArgumentError, "binary_cross_entropy: an element of the target, ", describe(target), ", is not in [0,1]; probabilities are.");
   }
   return loss_in_f32({x, target, weight}, [&](const Inputs& in) {
     const Tensor losses = apply<BinaryCrossEntropy>({in[0], in[1]});

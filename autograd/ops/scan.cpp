@@ -254,13 +254,13 @@ Tensor trapezoids(const Arguments& a) {
   ROTE_CHECK(y.axes() > 0, ShapeError, a.op(), ": y is ", describe(y), "; it must have an axis.");
   const int at = normalize_axis(a.integer("dim"), y.axes(), a.op().c_str());
   const int64_t n = y.size(at);
-  const Tensor between = mul(add(slice(y, at, 1, n), slice(y, at, 0, std::max<int64_t>(n - 1, 0))), 0.5);
-  if (!a.given("x")) return mul(between, a.tensor("dx"));
+  const Tensor both = add(slice(y, at, 1, n), slice(y, at, 0, std::max<int64_t>(n - 1, 0)));
+  if (!a.given("x")) return mul(mul(both, 0.5), a.tensor("dx"));
   const Tensor x = a.tensor("x");
-  if (x.axes() != 1) return mul(between, diff(x, 1, at - y.axes()));
   std::vector<int64_t> shape(static_cast<size_t>(y.axes()), 1);
   shape[static_cast<size_t>(at)] = -1;
-  return mul(between, reshape(diff(x, 1, 0), shape));
+  const Tensor widths = x.axes() != 1 ? diff(x, 1, at - y.axes()) : reshape(diff(x, 1, 0), shape);
+  return is_floating(y.dtype()) ? mul(mul(both, 0.5), widths) : mul(mul(both, widths), 0.5);  // integers wrap as such
 }
 
 }  // namespace

@@ -212,7 +212,9 @@ Tensor places(const Arguments& a, const char* sequence) {
     ROTE_CHECK(sorter.shape() == line.shape(), ShapeError, a.op(), ": sorter is ", describe(sorter), " but the sequence ", describe(line), "; the shapes must be equal.");
     line = gather(line, -1, sorter);
   }
-  return to(apply<Searchsorted>({line, a.tensor("self")}, {right}), a.flag("out_int32") ? DType::i32 : DType::i64);
+  const Tensor wanted = a.tensor("self");
+  const DType common = result_type({line, wanted});
+  return to(apply<Searchsorted>({to(line, common), to(wanted, common)}, {right}), a.flag("out_int32") ? DType::i32 : DType::i64);
 }
 
 Tensor quantiles(const Arguments& a, const Tensor& q) {

@@ -208,6 +208,7 @@ Tensor transpose(const Tensor& x, int64_t a, int64_t b) {
 Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
   const int a = normalize_axis(first, x.axes(), "flatten"), b = normalize_axis(last, x.axes(), "flatten");
   ROTE_CHECK(a <= b, ShapeError, "flatten: axis ", first, " lies after axis ", last, ".");
+  if (a == b && x.axes() > 0) return x;
   std::vector<int64_t> shape;
   int64_t joined = 1;
   for (int i = 0; i < x.axes(); ++i) {
@@ -261,9 +262,9 @@ Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vec
   ROTE_CHECK(from.size() == to.size(), ArgumentError, "movedim: ", from.size(), " axes to ", to.size(), " places; each axis needs one.");
   std::vector<int64_t> axes(static_cast<size_t>(x.axes()), -1);
   std::vector<bool> moved(axes.size());
-  if (x.axes() == 0) return x;
   for (size_t i = 0; i < from.size(); ++i) {
     const size_t source = static_cast<size_t>(normalize_axis(from[i], x.axes(), "movedim")), place = static_cast<size_t>(normalize_axis(to[i], x.axes(), "movedim"));
+    if (x.axes() == 0) continue;
     ROTE_CHECK(!moved[source] && axes[place] < 0, ShapeError, "movedim: axis ", from[i], " or place ", to[i], " is named twice; each at most once.");
     moved[source] = true;
     axes[place] = static_cast<int64_t>(source);
@@ -312,9 +313,14 @@ std::vector<Composition> view_compositions() {
       {"view_as", [](const Arguments& a) -> Value { return view(a.tensor("self"), shape_of(a.tensor("other"))); }},
       {"reshape_as", [](const Arguments& a) -> Value { return reshape(a.tensor("self"), shape_of(a.tensor("other"))); }},
       {"expand_as", [](const Arguments& a) -> Value { return expand(a.tensor("self"), shape_of(a.tensor("other"))); }},
-      {"clone; contiguous", [](const Arguments& a) -> Value {
+      {"clone", [](const Arguments& a) -> Value {
          a.ignore("memory_format");
          return clone(a.tensor("self"));
+       }},
+      {"contiguous", [](const Arguments& a) -> Value {  // x itself where it is
+         const Tensor x = a.tensor("self");
+         const bool plain = !a.given("memory_format") || a.word("memory_format") == "contiguous_format";
+         return plain && x.is_contiguous() ? x : clone(x);
        }},
       {"slice.Tensor", [](const Arguments& a) -> Value {
          return slice(a.tensor("self"), a.integer("dim"), a.given("start") ? a.integer("start") : 0, a.given("end") ? a.integer("end") : kEnd, a.integer("step"));
@@ -348,7 +354,7 @@ std::vector<Composition> view_compositions() {
        }},
       {"movedim.intlist; movedim.int; moveaxis.intlist; moveaxis.int", [](const Arguments& a) -> Value { return movedim(a.tensor("self"), a.list("source"), a.list("destination")); }},
       {"flatten.using_ints", [](const Arguments& a) -> Value { return flatten(a.tensor("self"), a.integer("start_dim"), a.integer("end_dim")); }},
-      {"ravel", [](const Arguments& a) -> Value { return flatten(a.tensor("self")); }},
+      {"ravel", [](const Arguments& a) -> Value { return reshape(a.tensor("self"), {-1}); }},
       {"unflatten.int", [](const Arguments& a) -> Value { return unflatten(a.tensor("self"), a.integer("dim"), a.list("sizes")); }},
       {"squeeze", [](const Arguments& a) -> Value { return squeeze(a.tensor("self")); }},
       {"squeeze.dim; squeeze.dims", [](const Arguments& a) -> Value {

@@ -178,3 +178,77 @@ TEST_CASE("boxed: a list of numbers takes whole ones too") {
   for (const Value& scale : {Value(std::vector<double>{2.0}), Value(std::vector<int64_t>{2})})
     CHECK(values(one("upsample_nearest1d.vec", {{"input", x}, {"output_size", {}}, {"scale_factors", scale}})) == std::vector<double>{3, 3, 5, 5});
 }
+
+TEST_CASE("boxed: a reduction has the dtype that is asked for") {
+  const auto reduced = [](const char* op, const Tensor& x, const char* dtype) { return one(op, {{"self", x}, {"dtype", std::string(dtype)}}); };
+  CHECK(reduced("sum", row({300, 2}, DType::i64), "uint8").dtype() == DType::u8);
+  CHECK(values(reduced("sum", row({300, 2}, DType::i64), "uint8")) == std::vector<double>{46});
+  CHECK(values(reduced("sum", row({1.5, 2.5}), "int32")) == std::vector<double>{3});
+  CHECK(reduced("prod", row({2, 3}, DType::i8), "int16").dtype() == DType::i16);
+  CHECK(reduced("prod", row({2, 3}), "bool").dtype() == DType::boolean);
+  CHECK(one("nansum", {{"self", row({1, 2}, DType::i8)}, {"dim", {}}, {"keepdim", false}, {"dtype", std::string("int8")}}).dtype() == DType::i8);
+  for (const char* dtype : {"float16", "bfloat16", "int64"})
+    CHECK_THROWS_AS(one("linalg_vector_norm", {{"self", row({3, 4})}, {"ord", 2.0}, {"dim", {}}, {"keepdim", false}, {"dtype", std::string(dtype)}}), DTypeError);
+}
+
+TEST_CASE("boxed: integers stay integers where borders are cut to whole numbers, and become f32 beside a margin") {
+  const Tensor x = row({-5, 2, 9}, DType::i16);
+  const Tensor bounded = one("hardtanh", {{"self", x}, {"min_val", -0.5}, {"max_val", 3.7}});
+  CHECK(bounded.dtype() == DType::i16);
+  CHECK(values(bounded) == std::vector<double>{0, 2, 3});
+  CHECK(values(one("relu6", {{"self", row({5, 2, 9}, DType::u8)}})) == std::vector<double>{5, 2, 6});
+  CHECK_THROWS_AS(one("hardtanh", {{"self", row({1}, DType::boolean)}, {"min_val", 0.0}, {"max_val", 1.0}}), DTypeError);
+  const Tensor above = one("threshold", {{"self", x}, {"threshold", 2.5}, {"value", -3.7}});
+  CHECK(above.dtype() == DType::i16);
+  CHECK(values(above) == std::vector<double>{-3, -3, 9});
+  CHECK(values(one("threshold", {{"self", row({-7}, DType::i64)}, {"threshold", -7.8}, {"value", 1.0}})) == std::vector<double>{1});
+  const Tensor ranking = one("margin_ranking_loss", {{"input1", row({3, 4}, DType::i64)}, {"input2", row({5, 1}, DType::i64)}, {"target", row({1, -1}, DType::i64)},
+                                                     {"margin", 1.0}, {"reduction", int64_t{1}}});
+  CHECK(ranking.dtype() == DType::f32);
+  CHECK(values(ranking) == std::vector<double>{3.5});
+}
+
+TEST_CASE("boxed: dtypes that are promoted") {
+  const Tensor line = row({1, 2, 3}, DType::i64);
+  CHECK(values(one("searchsorted.Tensor", {{"sorted_sequence", line}, {"self", row({2.5})}, {"out_int32", false}, {"right", false}})) == std::vector<double>{2});
+  CHECK(values(one("bucketize.Tensor", {{"self", row({2}, DType::f64)}, {"boundaries", row({1, 2, 3})}, {"out_int32", false}, {"right", true}})) == std::vector<double>{2});
+  CHECK(equal(row({1}, DType::u8), row({1}, DType::bf16)));
+  CHECK(!equal(row({1}, DType::i32), row({1.5})));
+  CHECK(values(one("cosine_similarity", {{"x1", row({3, 4})}, {"x2", row({3, 4}, DType::i16)}, {"dim", int64_t{0}}, {"eps", 1e-8}})) == std::vector<double>{1});
+  const std::map<std::string, Value> losses{{"self", row({1, 2, 5})}, {"weight", {}}, {"reduction", int64_t{2}}, {"ignore_index", int64_t{-100}}};
+  auto bytes = losses;
+  bytes["target"] = reshape(row({2}, DType::u8), {});
+  CHECK(values(one("nll_loss_nd", bytes)) == std::vector<double>{-5});
+  const auto sum_with = [](const Tensor& x, const Tensor& y, Value alpha) { return one("add.Tensor", {{"self", x}, {"other", y}, {"alpha", alpha}}); };
+  CHECK(values(sum_with(row({1}), row({127}, DType::i8), int64_t{2})) == std::vector<double>{255});  // alpha counts in the dtype of the sum
+  CHECK(values(sum_with(row({1}), row({3}, DType::i32), 0.5)) == std::vector<double>{2.5});
+  CHECK(values(sum_with(row({0}), row({1.0078125}, DType::bf16), int64_t{100})) == std::vector<double>{100.78125});
+  CHECK(sum_with(row({1, 0}, DType::boolean), row({1, 0}, DType::boolean), int64_t{2}).dtype() == DType::boolean);
+  CHECK(sum_with(reshape(row({1, 2}, DType::bf16), {1, 2}), reshape(row({1, 2}, DType::i16), {1, 2}), int64_t{-1}).dtype() == DType::bf16);
+  const double third = 0.3333333432674407958984375;  // of f32
+  const Tensor product = one("addcmul", {{"self", row({0}, DType::f64)}, {"tensor1", scalar(third)}, {"tensor2", scalar(third)}, {"value", int64_t{1}}});
+  CHECK(values(product) == std::vector<double>{third * third});
+  const Tensor areas = one("trapezoid.x", {{"y", row({1, 2}, DType::u8)}, {"x", row({3, 0}, DType::u8)}, {"dim", int64_t{-1}}});
+  CHECK(values(areas) == std::vector<double>{123.5});  // 3·253 wraps to 247
+  CHECK(one("tril_indices", {{"row", int64_t{2}}, {"col", int64_t{2}}, {"offset", int64_t{0}}, {"dtype", int64_t{3}}}).dtype() == DType::i32);
+}
+
+TEST_CASE("boxed: what PyTorch refuses beside what it takes") {
+  CHECK_THROWS_AS(movedim(scalar(1), {-6}, {0}), ShapeError);
+  CHECK_THROWS_AS(one_hot(row({1, 2}, DType::i32)), DTypeError);
+  CHECK_THROWS_AS(one("binary_cross_entropy", {{"self", row({0.5})}, {"target", row({2})}, {"weight", {}}, {"reduction", int64_t{1}}}), ArgumentError);
+  CHECK_THROWS_AS(one("cosine_similarity", {{"x1", row({3, 4})}, {"x2", row({3, 4})}, {"dim", int64_t{0}}, {"eps", -1.0}}), ArgumentError);
+  CHECK_THROWS_AS(one("index_copy", {{"self", row({3})}, {"dim", int64_t{0}}, {"index", row({0}, DType::i32)}, {"source", row({1})}}), DTypeError);
+  CHECK_THROWS_AS(one("index_fill.int_Scalar", {{"self", row({3})}, {"dim", int64_t{0}}, {"index", row({0}, DType::i32)}, {"value", 1.0}}), DTypeError);
+  CHECK_THROWS_AS(one("arange.start_step", {{"start", int64_t{0}}, {"end", 1.0}, {"step", std::numeric_limits<double>::infinity()}}), ArgumentError);
+}
+
+TEST_CASE("boxed: what is contiguous, and what has nothing to flatten, is given back itself") {
+  const Tensor x = row({1, 2, 3}), turned = transpose(reshape(row({1, 2, 3, 4}), {2, 2}), 0, 1);
+  const std::string plain = "contiguous_format";
+  CHECK(one("contiguous", {{"self", x}, {"memory_format", plain}}).impl() == x.impl());
+  CHECK(one("contiguous", {{"self", turned}, {"memory_format", plain}}).storage() != turned.storage());
+  CHECK(one("clone", {{"self", x}, {"memory_format", {}}}).storage() != x.storage());
+  CHECK(one("flatten.using_ints", {{"self", x}, {"start_dim", int64_t{0}}, {"end_dim", int64_t{-1}}}).impl() == x.impl());
+  CHECK(one("ravel", {{"self", turned}}).size(0) == 4);
+}

@@ -139,3 +139,8 @@ TEST_CASE("inplace: what copy_ overwrites gets zeros") {
   backward(sum(y));
   CHECK(values(x.grad()) == std::vector<double>(6, 0));
 }
+
+TEST_CASE("inplace: nothing shows twice where there is nothing") {
+  const Tensor none = expand(empty({0, 3}), {2, 0, 3});
+  CHECK(mul_(none, 2.0).impl() == none.impl());
+}
