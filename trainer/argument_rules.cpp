@@ -150,25 +150,25 @@ void resolve_checkpointing(T& args, std::vector<std::string>& faults) {
 
 // What is wrong with the options of the optimizer or the words of the schedule's is told with all other faults; a schedule's numbers are judged where its length is known.
 void check_options(const T& args, std::vector<std::string>& faults) {
-  const auto attempt = [&](const std::string& about, const std::function<void()>& make) {
+  // Returns what is wrong with a number, if anything.
+  const auto attempt = [&](const std::string& about, const std::function<void()>& make) -> std::string {
     try {
       make();
     } catch (const optim::OptionError& fault) {
       for (const std::string& one : fault.faults) faults.push_back(about + one);
+    } catch (const ArgumentError& fault) {
+      return fault.text;
     }
+    return "";
   };
   const auto has = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if (args.optim_args && has(optim::optimizer_names(), args.optimizer_name())) {
     std::optional<optim::Options> options;
     attempt("--optim_args: ", [&] { options = optim::parse_optim_args(*args.optim_args); });
     std::shared_ptr<optim::Optimizer> made;
-    const std::string about = "--optim_args: " + args.optimizer_name() + ": ";
     const auto make = [&] { made = optim::make_optimizer(args.optimizer_name(), {{.params = {}, .lr = args.learning_rate}}, {}, *options); };
-    try {
-      if (options) attempt(about, make);
-    } catch (const ArgumentError& fault) {  // of a number that this optimizer cannot take
-      faults.push_back("--optim_args: " + fault.text);
-    }
+    const std::string wrong = options ? attempt("--optim_args: " + args.optimizer_name() + ": ", make) : "";
+    if (!wrong.empty()) faults.push_back("--optim_args: " + wrong);
     if (made && made->precision().weights != optim::Weights::as_they_are && !args.bf16)
       faults.push_back("--optim_args: " + *args.optim_args + " keeps the weights in bfloat16, which is for training in it; set --bf16.");
   }
