@@ -41,8 +41,13 @@ void read_common(const std::string& who, OptionReader& from, O& o) {
   from.take("patience", o.patience);
   from.take("threshold", o.threshold);
   from.take("cooldown", o.cooldown);
-  from.take("min_lr", o.min_lr);
+  from.take("min_lr", o.min_lr.rates);
   from.take("eps", o.eps);
+}
+
+void check_groups(const std::string& who, const char* name, const PerGroup& given, size_t groups) {
+  const size_t n = given.rates.size();
+  ROTE_CHECK(n == 1 || n == groups, ArgumentError, "schedule ", who, ": ", name, " has ", n, " numbers for ", groups, " groups of parameters; give one, or one for each.");
 }
 
 double at(const std::map<std::string, double>& state, const char* name) {
@@ -82,9 +87,9 @@ void ReduceLROnPlateau::step(double metric, std::vector<double>& rates) {
     bad_ = 0;
   }
   if (bad_ <= o.patience) return;
-  for (double& rate : rates) {
-    const double lower = std::max(rate * o.factor, o.min_lr);
-    if (rate - lower > o.eps) rate = lower;
+  for (size_t group = 0; group < rates.size(); ++group) {
+    const double lower = std::max(rates[group] * o.factor, o.min_lr[group]);
+    if (rates[group] - lower > o.eps) rates[group] = lower;
   }
   cooling_ = o.cooldown;
   bad_ = 0;
@@ -141,9 +146,9 @@ void GreedyLR::step(double metric, std::vector<double>& rates) {
 }
 
 void GreedyLR::rise(std::vector<double>& rates) {
-  for (double& rate : rates) {
-    const double higher = std::min(rate / options_.factor, options_.max_lr);
-    if (higher - rate > options_.eps) rate = higher;
+  for (size_t group = 0; group < rates.size(); ++group) {
+    const double higher = std::min(rates[group] / options_.factor, options_.max_lr[group]);
+    if (higher - rates[group] > options_.eps) rates[group] = higher;
   }
   until_reset_ = options_.reset_start;
   warming_ = options_.warmup;
@@ -152,10 +157,10 @@ void GreedyLR::rise(std::vector<double>& rates) {
 
 void GreedyLR::fall(std::vector<double>& rates) {
   bool all_lowest = true;
-  for (double& rate : rates) {
-    const double lower = std::max(rate * options_.factor, options_.min_lr);
-    if (rate - lower > options_.eps) rate = lower;
-    all_lowest = all_lowest && rate <= options_.min_lr;
+  for (size_t group = 0; group < rates.size(); ++group) {
+    const double lower = std::max(rates[group] * options_.factor, options_.min_lr[group]);
+    if (rates[group] - lower > options_.eps) rates[group] = lower;
+    all_lowest = all_lowest && rates[group] <= options_.min_lr[group];
   }
   if (all_lowest && --until_reset_ <= 0) {
     rates = initial_;
@@ -206,16 +211,19 @@ std::unique_ptr<MetricSchedule> make_metric_schedule(const std::string& name, co
   if (name == "reduce_lr_on_plateau") {
     PlateauOptions o;
     read_common(name, from, o);
+    check_groups(name, "min_lr", o.min_lr, initial_rates.size());
     made = std::make_unique<ReduceLROnPlateau>(o);
   } else {
     ROTE_CHECK(name == "greedy", ArgumentError, "schedule: ", name, " follows no metric; reduce_lr_on_plateau and greedy do.");
     GreedyOptions o;
     read_common(name, from, o);
     from.take("warmup", o.warmup);
-    from.take("max_lr", o.max_lr);
+    from.take("max_lr", o.max_lr.rates);
     from.take("smooth", o.smooth);
     from.take("window_size", o.window_size);
     from.take("reset_start", o.reset_start);
+    check_groups(name, "min_lr", o.min_lr, initial_rates.size());
+    check_groups(name, "max_lr", o.max_lr, initial_rates.size());
     made = std::make_unique<GreedyLR>(o, initial_rates);
   }
   from.finish();

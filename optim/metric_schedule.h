@@ -24,6 +24,13 @@ class MetricSchedule {
 enum class Goal { min, max };
 enum class Threshold { rel, abs };
 
+// A rate for all groups of an optimizer, or one for each.
+struct PerGroup {
+  std::vector<double> rates;
+  PerGroup(double all) : rates{all} {}
+  double operator[](size_t group) const { return rates.size() == 1 ? rates[0] : rates.at(group); }
+};
+
 struct PlateauOptions {
   Goal mode = Goal::min;
   double factor = 0.1;  // of the rate, below 1
@@ -31,7 +38,8 @@ struct PlateauOptions {
   double threshold = 1e-4;
   Threshold threshold_mode = Threshold::rel;
   int64_t cooldown = 0;
-  double min_lr = 0, eps = 1e-8;  // a change that is not larger than eps is not made
+  PerGroup min_lr = 0;
+  double eps = 1e-8;  // a change that is not larger is not made
 };
 
 // After more than `patience` values without improvement each rate is multiplied by `factor`; `cooldown` values are not counted then.
@@ -55,7 +63,8 @@ struct GreedyOptions {
   double threshold = 1e-6;
   Threshold threshold_mode = Threshold::abs;
   int64_t cooldown = 0, warmup = 0;  // values that are not counted after a fall and after a rise
-  double min_lr = 1e-3, max_lr = 1, eps = 1e-8;
+  PerGroup min_lr = 1e-3, max_lr = 1;
+  double eps = 1e-8;
   bool smooth = false;  // counts the mean of the last window_size values
   int64_t window_size = 50;
   int64_t reset_start = 500;  // falls at min_lr after which everything begins anew

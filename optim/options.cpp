@@ -95,16 +95,23 @@ void OptionReader::take(const char* name, DType& value) {
   if (*given != info(value).torch) fault(str(name, " is \"", *given, "\"; it must be float32 or bfloat16."));
 }
 
-void OptionReader::take(const char* name, std::vector<int64_t>& value) {
-  const auto given = word(name);
+template <class T>
+void OptionReader::read_list(const char* name, const char* kind, std::vector<T>& value) {
+  auto given = word(name);
   if (!given) return;
+  if (given->starts_with('[') && given->ends_with(']')) given = given->substr(1, given->size() - 2);
   value.clear();
   for (size_t begin = 0; begin <= given->size();) {
-    const size_t end = std::min(given->find(':', begin), given->size());
-    read(name, given->substr(begin, end - begin), "whole numbers with : between", value.emplace_back());
+    begin = std::min(given->find_first_not_of(' ', begin), given->size());
+    const size_t end = std::min(given->find_first_of(":,", begin), given->size());
+    read(name, given->substr(begin, end - begin), kind, value.emplace_back());
     begin = end + 1;
   }
 }
+
+void OptionReader::take(const char* name, std::vector<int64_t>& value) { read_list(name, "whole numbers with : between", value); }
+
+void OptionReader::take(const char* name, std::vector<double>& value) { read_list(name, "a number, or several with : between", value); }
 
 void OptionReader::finish() {
   std::string all;

@@ -34,7 +34,8 @@ class OptionReader {
   void take(const char* name, std::string& value);
   void take(const char* name, std::optional<double>& value);  // none: not given
   void take(const char* name, DType& value);                  // float32 or bfloat16
-  void take(const char* name, std::vector<int64_t>& value);   // with : between
+  void take(const char* name, std::vector<int64_t>& value);   // 2:4, or as JSON has it, [2, 4]
+  void take(const char* name, std::vector<double>& value);    // the same of numbers; a single one too
   void take_pair(const char* name, double& first, double& second);  // (1e-30,1e-3)
   void finish();
 
@@ -46,6 +47,8 @@ class OptionReader {
   std::optional<std::string> word(const char* name);
   template <class T>
   void read(const char* name, const std::string& word, const char* kind, T& value);
+  template <class T>
+  void read_list(const char* name, const char* kind, std::vector<T>& value);
 
   std::string who_;
   Options left_;

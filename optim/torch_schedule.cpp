@@ -224,6 +224,9 @@ Schedule make_cyclic(OptionReader& from) {
              "\"; it must be triangular, triangular2 or exp_range.");
   o.mode = mode == "triangular" ? CycleMode::triangular : mode == "triangular2" ? CycleMode::triangular2 : CycleMode::exp_range;
   from.take("gamma", o.gamma);
+  std::string scale_mode = "cycle";  // of a scale_fn alone, which no word can give
+  from.take("scale_mode", scale_mode);
+  ROTE_CHECK(scale_mode == "cycle" || scale_mode == "iterations", ArgumentError, "schedule CyclicLR: scale_mode is \"", scale_mode, "\"; it must be cycle or iterations.");
   from.take("cycle_momentum", o.cycle_momentum);
   from.take("base_momentum", o.base_momentum);
   from.take("max_momentum", o.max_momentum);

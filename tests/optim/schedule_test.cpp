@@ -119,6 +119,12 @@ TEST_CASE("plateau: the rate falls after more than `patience` values without imp
   again.load(plateau.state());
   CHECK(again.state() == plateau.state());
   CHECK_THROWS_WITH_AS(again.load({}), "load_state: num_bad_epochs of the schedule is missing; the state belongs to another schedule or is torn.", StateError);
+  std::vector<double> two = {1, 1};
+  const auto floors = make_metric_schedule("reduce_lr_on_plateau", two, {{"patience", "0"}, {"min_lr", "[0.5, 0.01]"}});
+  for (const double metric : {1.0, 1.0}) floors->step(metric, two);
+  CHECK(two == std::vector<double>{0.5, 0.1});
+  CHECK_THROWS_WITH_AS(make_metric_schedule("reduce_lr_on_plateau", two, {{"min_lr", "1:2:3"}}),
+                       "schedule reduce_lr_on_plateau: min_lr has 3 numbers for 2 groups of parameters; give one, or one for each.", ArgumentError);
   CHECK_THROWS_WITH_AS(make_metric_schedule("reduce_lr_on_plateau", {1}, {{"mode", "up"}}), "schedule reduce_lr_on_plateau: mode is \"up\"; it must be min or max.", ArgumentError);
 }
 
@@ -144,10 +150,10 @@ TEST_CASE("plateau: what counts as better, by direction and kind of threshold") 
 
 TEST_CASE("metric schedules: the defaults of the reference, with which the greedy one never lets a rate of 5e-5 fall") {
   const PlateauOptions plateau;
-  CHECK((plateau.factor == 0.1 && plateau.patience == 10 && plateau.threshold == 1e-4 && plateau.cooldown == 0 && plateau.min_lr == 0 && plateau.eps == 1e-8));
+  CHECK((plateau.factor == 0.1 && plateau.patience == 10 && plateau.threshold == 1e-4 && plateau.cooldown == 0 && plateau.min_lr[0] == 0 && plateau.eps == 1e-8));
   const GreedyOptions greedy;
-  CHECK((greedy.factor == 0.95 && greedy.patience == 10 && greedy.threshold == 1e-6 && greedy.cooldown == 0 && greedy.warmup == 0 && greedy.min_lr == 1e-3));
-  CHECK((greedy.max_lr == 1 && greedy.eps == 1e-8 && greedy.window_size == 50 && greedy.reset_start == 500 && !greedy.smooth));
+  CHECK((greedy.factor == 0.95 && greedy.patience == 10 && greedy.threshold == 1e-6 && greedy.cooldown == 0 && greedy.warmup == 0 && greedy.min_lr[0] == 1e-3));
+  CHECK((greedy.max_lr[0] == 1 && greedy.eps == 1e-8 && greedy.window_size == 50 && greedy.reset_start == 500 && !greedy.smooth));
   std::vector<double> rates = {5e-5}, falling = {5e-5};
   GreedyLR never(greedy, rates);
   ReduceLROnPlateau falls(plateau);
@@ -158,6 +164,15 @@ TEST_CASE("metric schedules: the defaults of the reference, with which the greed
   CHECK(rates[0] == 5e-5);
   CHECK(falling[0] == doctest::Approx(5e-6));  // at the twelfth value: the first is the best, ten more are borne
   CHECK_THROWS_AS(GreedyLR({.factor = 1}, {1}), ArgumentError);
+}
+
+TEST_CASE("greedy: each group has its own floor and ceiling where they are given") {
+  std::vector<double> rates = {1, 1};
+  const auto greedy = make_metric_schedule("greedy", rates, {{"factor", "0.5"}, {"patience", "0"}, {"min_lr", "0.5:0.125"}, {"max_lr", "2:8"}, {"reset_start", "9"}});
+  for (const double metric : {3, 2}) greedy->step(metric, rates);
+  CHECK(rates == std::vector<double>{2, 4});
+  for (int i = 0; i < 5; ++i) greedy->step(9, rates);
+  CHECK(rates == std::vector<double>{0.5, 0.125});
 }
 
 TEST_CASE("greedy: the rate rises while the metric improves, and its state goes on where it was") {

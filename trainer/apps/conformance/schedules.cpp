@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "kernels/check.h"
 #include "optim/metric_schedule.h"
@@ -22,16 +23,16 @@ int64_t count(const json& one, const char* name) {
 }
 
 // The keyword arguments as words. Of a list that holds a value a group, that of `group`.
-optim::Options options_of(const json& kwargs, size_t group) {
+optim::Options options_of(const json& kwargs, std::optional<size_t> group) {
   optim::Options options;
   for (const auto& [name, value] : kwargs.items()) {
     if (value.is_null()) continue;
     if (!value.is_array()) {
       options[name] = word(value);
-    } else if (name == "milestones") {
+    } else if (name == "milestones" || !group) {
       for (const json& one : value) options[name] += (options[name].empty() ? "" : ":") + word(one);
     } else {
-      options[name] = word(value.at(group));
+      options[name] = word(value.at(*group));
     }
   }
   return options;
@@ -44,7 +45,7 @@ std::string compare(const char* what, double value, double expected, double rtol
 
 std::string run_by_metric(const json& one, const std::string& name) {
   std::vector<double> rates = one.at("base_lrs");
-  const auto schedule = optim::make_metric_schedule(name, rates, options_of(one.at("kwargs"), 0));
+  const auto schedule = optim::make_metric_schedule(name, rates, options_of(one.at("kwargs"), {}));
   const json& lrs = one.at("lrs");
   for (size_t step = 0; step < lrs.size(); ++step) {
     if (step > 0) schedule->step(one.at("metrics").at(step - 1), rates);
